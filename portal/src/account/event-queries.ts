@@ -3,15 +3,15 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import type { FeedEvent } from '../webhooks/types.ts'
 
-/** The sequence number where a page of the feed ends, and the oldest sequence number of the feed. */
+/** Where a page of the feed begins: `through` is its newest sequence number, `oldest` is the oldest of the feed. */
 type Place = { feedId: string; through: number; oldest: number }
 /** `lookedTo`: the lowest sequence number that was examined. */
 export type FeedPage = { data: FeedEvent[]; lookedTo: number; next: Place | null }
 
 const pageSize = 50
 /**
- * The number of events that one request examines, and the maximum number of requests for a page. With a filter, most of
- * the examined events may not match.
+ * The number of events in a range if there is a filter, because most of them may not match. A page reads at most
+ * `maxWindows` ranges.
  */
 const windowSize = 1_000
 const maxWindows = 10

@@ -4,7 +4,7 @@ import { answer, api, versioned } from '../api/client.ts'
 
 const root = 'account'
 
-/** The account of a request; empty: the person's own account. */
+/** The query parameter that names the account of a request; empty for the person's own account. */
 export type Named = { bank: string } | { merchant: string } | Record<string, never>
 
 /**

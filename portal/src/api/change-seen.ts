@@ -1,11 +1,12 @@
 import { isApiError } from './errors.ts'
 
-/** What is stored after an attempt to save: `isSaved` is false when it is somebody else's newer version, without the change. */
+/** What is stored after an attempt to save. `isSaved` is false if it is a newer version without the change. */
 type Outcome<Sent, Read> = { isSaved: true; stored: Sent | Read } | { isSaved: false; stored: Read }
 
 /**
- * Changes the version that the person has seen (`If-Match`). The platform refuses the change when there is a newer version (412).
- * Then this function reads the newer version. An earlier try may have saved the change although its answer got lost.
+ * Changes the version that the person has seen (`If-Match`). If there is a newer version, the platform refuses the
+ * change (412), and this function reads the newer version. That version contains the change if an earlier try was saved
+ * but its answer got lost.
  *
  * @param input.send sends the change with the version that the person has seen
  * @param input.read reads what is stored now

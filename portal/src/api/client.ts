@@ -14,8 +14,8 @@ import type { paths as PerklinePaths } from './schema/perkline.ts'
 import { endSession, needFactor } from './session-end.ts'
 
 /**
- * Throws an error answer as an ApiError. A 401 also ends the session, unless it only means that a code was wrong or is
- * needed.
+ * Throws an error answer as an ApiError. A 401 also ends the session, unless it is about a second factor: its code was
+ * wrong, or it is needed.
  *
  * @param isRead whether the request only reads. If a read needs a second factor, the page that sets it up is opened
  */

@@ -17,7 +17,7 @@ export class CancelledError extends Error {}
 export class ApiError extends Error {
   /** The HTTP status, or `noAnswer`. */
   readonly status: number
-  /** The errors in the platform's words. */
+  /** The platform's own messages. */
   readonly messages: string[]
   /** The messages about fields, each with its broken rule. */
   readonly fieldErrors: readonly FieldError[]
@@ -54,8 +54,8 @@ export class ApiError extends Error {
   }
 
   /**
-   * Returns a copy of the error: with only the messages that are not shown elsewhere, or with rules that name other
-   * fields.
+   * Returns a copy of the error with other messages or field errors. Pages use it to remove messages that are shown
+   * elsewhere, or to rename fields.
    */
   with({
     messages = this.messages,
@@ -92,13 +92,13 @@ export function apiError(status: number, body: unknown, headers: { get(name: str
   })
 }
 
-/** Returns the error code. It is in the body, or in a header where the contract specifies the body. */
+/** Returns the error code from the body, or from a header if the contract allows no such field in the body. */
 function codeOf(body: unknown, headers: { get(name: string): string | null }): string | null {
   const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined
   return isText(code) ? code : headers.get('perkline-error-code')
 }
 
-/** Returns the broken rules. They are in the body, or in a header where the contract specifies the body. */
+/** Returns the broken rules from the body, or from a header if the contract allows no such field in the body. */
 function rulesOf(body: unknown, headers: { get(name: string): string | null }): BrokenRule[] {
   const rules: unknown =
     typeof body === 'object' && body !== null && 'rules' in body

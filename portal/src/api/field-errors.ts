@@ -20,8 +20,8 @@ export function fieldErrorText(
 /**
  * Assigns an error's broken rules to the fields of a form.
  *
- * @param fields the form's fields; an error of a nested field (`terminals.0.terminal_id`) belongs to the nearest field
- *   above it, unless the nested field is in the list itself
+ * @param fields the form's fields. An error of `terminals.0.terminal_id` belongs to this field if it is in the list,
+ *   and otherwise to `terminals`
  * @returns the text for each field, and the messages that belong to no field
  */
 export function errorsByField<Field extends string>(

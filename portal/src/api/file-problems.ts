@@ -78,8 +78,8 @@ const rules: Record<Language, Record<string, RuleText>> = {
 
 /**
  * Whether the columns of a header are separated by something other than commas. Spreadsheets in Ukrainian save CSV with
- * semicolons, and text with tabs. A list of terminals may have a single column and so no comma. For this header, only a
- * semicolon counts.
+ * semicolons, and text with tabs. A list of terminals may have only one column and so no comma. In its header, only a
+ * semicolon is a sign of a wrong separator.
  */
 const isHeaderWithoutCommas = ({ rule, value }: FileProblem): boolean =>
   (rule === 'header' && value?.includes(',') === false) ||

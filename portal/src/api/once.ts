@@ -20,7 +20,7 @@ const lists = [
 
 type Operations = readonly [methods: string, path: RegExp][]
 
-/** The other operations that keep their key after a lost answer. The part of each path in brackets is the resource that they change. */
+/** Other operations that keep their key after a lost answer. The brackets in a path contain the changed resource. */
 const steps: Operations = [
   ['POST', new RegExp(`^(/cashbacks/for-merchant/${id})/confirm$`)],
   ['POST', new RegExp(`^(/portal/cashbacks/${id}/.+)$`)],
@@ -35,7 +35,7 @@ const steps: Operations = [
   ['POST', new RegExp(`^(/partner/v1/webhook-deliveries/${id})/(?:retry|skip)$`)],
 ]
 
-/** The operations that set a state. They get a new key each time. The part in brackets is the resource, as above. */
+/** The operations that set a state. They get a new key each time. The brackets contain the changed resource, too. */
 const settings: Operations = [
   ['PUT', new RegExp(`^(/portal/cashbacks/${id}/.+)$`)],
   ['PATCH', new RegExp(`^(/portal/users/${id})$`)],
@@ -51,10 +51,13 @@ const isRemoval = (method: string, { pathname }: URL): boolean => method === 'DE
 /** The content of these operations must not be stored, not even as a hash: somebody could guess the password from the hash. */
 const isSecret = (pathname: string): boolean => pathname === '/portal/password'
 
-/** `resource`: what a request changes, as the first part of its path; null: it creates something. */
+/**
+ * `resource` is the first part of the request's path, and names what is changed; null if something is created. `isKept`
+ * is true if the key is sent again after a lost answer.
+ */
 type Change = { resource: string | null; isKept: boolean }
 
-/** @returns null when the operation accepts no key. A trial of an upload changes nothing and needs none. */
+/** @returns null if the operation accepts no key, or if the request is the trial of an upload, which changes nothing */
 function changeOf(method: string, { pathname, searchParams }: URL): Change | null {
   if (searchParams.get('dryRun') === 'true') return null
   if (method === 'POST' && lists.includes(pathname)) return { resource: null, isKept: true }
@@ -72,9 +75,9 @@ function changeOf(method: string, { pathname, searchParams }: URL): Change | nul
 const urlOf = (url: string): URL => new URL(url, 'https://this.platform')
 
 const storagePrefix = 'perkline.key/'
-/** How long a key is kept. After this time, people look at the current state before they press again. */
+/** How long a key is kept. After this time, we expect people to look at the current state before they press again. */
 const keptMs = 10 * 60_000
-/** Keys that must not be stored, and all keys if the browser cannot store anything. */
+/** Keys that must not be in `sessionStorage`. If the browser cannot store anything, all keys are here. */
 const inMemory = new Map<string, string>()
 
 /** An Idempotency-Key. It is stored until its request gets a final answer, but at most for `keptMs`. */

@@ -13,7 +13,7 @@ export async function readText(file: Blob): Promise<string> {
   )
   try {
     const text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)
-    // UTF-16 without the mark can be read as UTF-8, with a NUL in each character.
+    // UTF-16 without a byte order mark may also be valid UTF-8, but then the text contains NULs.
     if (!text.includes('\0')) return text
   } catch {
     // The bytes are not valid in this encoding.

@@ -33,7 +33,7 @@ export function AccountMenu() {
   })
   const confirm = useConfirm()
   const askAndLeave = async () => {
-    // A browser that cannot read its store has no drafts.
+    // If the browser's storage cannot be read, there are no drafts.
     const forms = await countDraftsOf(personOf(session)).catch(() => 0)
     const question = {
       title: texts.logOutTitle,

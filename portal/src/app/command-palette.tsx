@@ -182,7 +182,7 @@ function useCampaigns(words: string): { campaigns: Command[]; isLooking: boolean
   return { campaigns, isLooking: isAsked && (isFetching || settled !== words) }
 }
 
-/** @param reference as it was typed: the banks' references are case-sensitive */
+/** @param reference the typed text with its capital letters, because the banks' references are case-sensitive */
 function useOrders(reference: string): { orders: Command[]; isLooking: boolean } {
   const session = useSession()
   const router = useRouter()

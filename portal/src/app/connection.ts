@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { isApiError, noAnswer } from '../api/errors.ts'
 
-/** When the connection was lost, in ms; null: it works. */
+/** The time (ms) at which the connection was lost; null while it works. */
 let lostSince: number | null = null
 let timer: ReturnType<typeof setTimeout> | undefined
 let whenBack: () => void = () => {}
@@ -31,7 +31,7 @@ export function useLostSince(): number | null {
 /**
  * Reports the result of a call. A call without an answer may have failed for other reasons, so the connection is then
  * checked.
- * @param error undefined: the call succeeded
+ * @param error the error of a failed call; undefined if the call succeeded
  */
 export function learnFrom(error?: unknown): void {
   if (isApiError(error, noAnswer)) void checkConnection()

@@ -5,7 +5,7 @@ import type { AccountType } from '../session/session.ts'
 
 const pageSize = 5
 
-/** A merchant's own list has no `retailer`. */
+/** The field `retailer` is missing in a merchant's own list. */
 export type FoundCampaign = Pick<CampaignDetails, 'cashbackId' | 'name' | 'status' | 'dateFrom' | 'dateTo'> & {
   retailer?: { name: string; nameEn: string | null }
 }

@@ -6,7 +6,7 @@ import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { sendLanguage } from '../session/session.ts'
 import { appTexts } from './texts.ts'
 
-/** Shows the other language's name in that language, because its readers may not understand the current one. */
+/** Names the other language in that language, because a person who needs it may not understand the current one. */
 export function LanguageSwitch() {
   const { language, setLanguage } = usePreferences()
   const other = language === 'uk' ? 'en' : 'uk'

@@ -51,8 +51,8 @@ export function Layout() {
             />
             <Link
               to={areaOf[session.typeAccount]}
-              // The logo links to the home page. It is the current page only there, although every address begins with
-              // it.
+              // The logo links to the home page. Without `exact`, it would be marked as the current page on every page
+              // of the area, because their addresses begin with that of the home page.
               activeOptions={{ exact: true }}
               className={classes.home}
               aria-label={`Perkline: ${texts.pages.home}`}

@@ -43,7 +43,7 @@ type PortalRouter = ReturnType<typeof createPortalRouter>
  * the page's data. Otherwise these requests would follow one another. Failed requests are repeated by the page, which
  * also shows the error.
  *
- * @returns settled once the page's data has arrived or cannot be loaded
+ * @returns a promise that settles once the page's data has arrived or cannot be loaded
  */
 export async function loadAhead(router: PortalRouter, queryClient: QueryClient): Promise<void> {
   const loadCode = (route: AnyRoute) => router.loadRouteChunk(route)?.catch(() => {})

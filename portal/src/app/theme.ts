@@ -56,7 +56,7 @@ export const theme = createTheme({
       defaultProps: { variant: 'light', size: 'lg' },
       styles: { root: { textTransform: 'none', fontWeight: 600 } },
     },
-    // Mantine's own line is as high as the font, which cuts off the lower parts of letters such as g.
+    // Mantine makes a button's line only as high as the font, which cuts off the lower parts of letters such as g.
     Button: { styles: { label: { lineHeight: 1.35 } } },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
     Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
@@ -88,7 +88,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-perk-light': '#11392a',
     '--mantine-color-perk-light-hover': '#174935',
     '--mantine-color-red-light': '#3d181b',
-    // The text of red buttons, such as "Revoke". With Mantine's own shade they look like other buttons.
+    // The text colour of red buttons, such as "Revoke". With Mantine's own shade, these would look like other buttons.
     '--mantine-color-red-light-color': 'var(--mantine-color-red-4)',
     '--mantine-color-orange-light': '#3b2412',
     '--mantine-color-yellow-light': '#352b0f',

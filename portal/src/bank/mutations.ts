@@ -11,7 +11,7 @@ import { ConfirmTerms } from './components/confirm-terms.tsx'
 import { useCampaignChanged } from './queries.ts'
 import type { BankCampaign } from './types.ts'
 
-/** The campaign that is shown; a bank sees only its own part of it. */
+/** The version of the campaign that the person sees. Of the campaign's banks, it contains only the person's own. */
 export function useSeen({ cashbackId, etag, updatedAt }: BankCampaign): Seen {
   const { id, name } = useSession()
   return { cashbackId, etag, updatedAt, banks: [{ id: id ?? '', name }] }

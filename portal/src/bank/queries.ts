@@ -60,7 +60,7 @@ export const stockQuery = queryOptions({
 })
 
 /**
- * Sales figures of some days; without days, of the last 30. These are days of the bank's statements, and the answer
+ * Sales figures of the given days, or of the last 30 days. They are days of the bank's statements, and the answer
  * contains their time zone.
  */
 export const salesQuery = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
@@ -81,8 +81,8 @@ export const openStatementQuery = queryOptions({
 })
 
 /**
- * The statements of some days. The days are at most a month, so one page contains all their statements. They are read
- * as often as `openStatementQuery`, so that a day that is closed meanwhile soon appears here.
+ * The statements of at most a month, so that one page contains all of them. Like `openStatementQuery`, it is read again
+ * every minute, because the open day may be closed meanwhile.
  */
 export const statementsQuery = (days: { from: string; to: string }) =>
   queryOptions({

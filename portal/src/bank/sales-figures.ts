@@ -7,7 +7,7 @@ import type { Sales } from './types.ts'
 type SoldDays = Pick<Sales, 'from' | 'to' | 'days'>
 type Counted = { confirmed: number; cancelled: number; expired: number }
 
-/** The longest span that the platform counts. */
+/** The maximum number of days for which the platform counts sales. */
 export const maxDays = 366
 
 /** The number of days, both ends included. */

@@ -25,7 +25,7 @@ export const historyQuery = (cashbackId: string) =>
 /** The query parameter that selects a page of a history. @param next where the page begins; null: at the newest entry */
 export const beforeOf = (next: number | null): { before?: number } => (next === null ? {} : { before: next })
 
-/** When each bank of a campaign decided, and its comment. */
+/** The time and the comment of each bank's decision on a campaign. */
 export const decisionsQuery = (cashbackId: string) =>
   queryOptions({
     queryKey: ['campaigns', cashbackId, 'decisions'],
@@ -49,7 +49,8 @@ export const reconciliationQuery = (cashbackId: string) =>
 /**
  * Reads one page of the differences between the reports of the merchant and a bank.
  *
- * @param input.bank the bank as it was last read. After a new report, the differences are read again
+ * @param input.bank the bank and its reports. After a new report, the query has another key, so the differences are
+ *   read again
  */
 export const differencesQuery = ({ cashbackId, bank, search }: DifferencesInput) =>
   queryOptions({

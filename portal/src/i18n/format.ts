@@ -7,7 +7,7 @@ const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
 /** The maximum number of decimals in a percentage. More digits are not exact in JavaScript. */
 export const percentDecimals = 15
 
-/** The rest up to 100 %. Rounds to 12 decimals, because a subtraction in JavaScript may be wrong in the last digits. */
+/** 100 % minus a share. Rounds to 12 decimals, because a subtraction in JavaScript may be wrong in the last digits. */
 export const restOfPercent = (share: number): number => Number((100 - share).toFixed(12))
 
 /** Creates a format only when it is first used, because creating one takes time and no page uses all of them. */
@@ -90,8 +90,8 @@ export function createFormat(language: Language, timeZone: string) {
     /** The last day of a period that ends at this instant: midnight belongs to the day before, as in `period`. */
     lastDay: (dateTo: string): string => day().format(new Date(Date.parse(dateTo) - 1)),
     /**
-     * `in 3 days`, `2 hours ago`. From 24 hours on, it counts calendar days of the time zone. Below, it counts whole hours or
-     * whole minutes, and cuts off the rest.
+     * `in 3 days`, `2 hours ago`. From 24 hours on, it counts calendar days of the time zone. Shorter times are given
+     * in whole hours or minutes, without the rest.
      */
     relative(instant: string | Date, now: Date): string {
       const seconds = (new Date(instant).getTime() - now.getTime()) / 1000
@@ -114,7 +114,8 @@ export function createFormat(language: Language, timeZone: string) {
     },
     /**
      * An amount of mobile data as people write it: `100 MB`, `10 GB`.
-     * @param megabytes shown in gigabytes if it is at least 1,000 and a multiple of 512 (1 GB is 1,024 MB) or 1,000 (1 GB is 1,000 MB)
+     * @param megabytes shown in gigabytes if it is at least 1,000 and a multiple of 512 (1 GB is then 1,024 MB) or of
+     *   1,000 (1 GB is then 1,000 MB)
      */
     dataVolume(megabytes: number): string {
       const step = [1024, 1000, 512].find(each => megabytes >= 1000 && megabytes % each === 0) ?? 1

@@ -36,6 +36,9 @@ const numbers: Record<Language, Intl.NumberFormat> = {
 const plural = (language: Language, count: number, forms: PluralForms): string =>
   forms[rules[language].select(count)] ?? forms.other
 
-/** A count with its word: `3 campaigns`, `3 кампанії`. Ukrainian needs one, few and many; `other` is for fractions. */
+/**
+ * A count with its word: `3 campaigns`, `3 кампанії`. Ukrainian needs the forms `one`, `few` and `many`, and `other`
+ * for fractions.
+ */
 export const counted = (language: Language, count: number, forms: PluralForms): string =>
   `${numbers[language].format(count)} ${plural(language, count, forms)}`

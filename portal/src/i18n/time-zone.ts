@@ -1,4 +1,7 @@
-/** Days and times in a chosen time zone: campaign periods are entered and shown in it, and stored in UTC. */
+/**
+ * Converts days and times between a chosen time zone and UTC. Campaign periods are entered and shown in that zone, and
+ * stored in UTC.
+ */
 
 const fields: Intl.DateTimeFormatOptions = {
   year: 'numeric',
@@ -44,8 +47,9 @@ export function toZoned(instant: Date | string, zone: string): string {
 /**
  * The instant at which the zone's wall clock shows this time.
  *
- * @param local `YYYY-MM-DD`, for midnight, or `YYYY-MM-DD HH:mm:ss`. If clocks are set back, it is the earlier of the
- *   two instants. If clocks are set forward, a skipped time is read by the offset from before the change
+ * @param local `YYYY-MM-DD`, for midnight, or `YYYY-MM-DD HH:mm:ss`. A time that occurs twice, because clocks are set
+ *   back, is the earlier instant. A time that is skipped, because clocks are set forward, is read with the offset from
+ *   before the change
  */
 export function fromZoned(local: string, zone: string): Date {
   const asUtc = Date.parse(`${local.length === 10 ? `${local} 00:00:00` : local}Z`.replace(' ', 'T'))
@@ -56,14 +60,14 @@ export function fromZoned(local: string, zone: string): Date {
   return new Date(offsetAt(before) === asUtc - before ? before : offsetAt(after) === asUtc - after ? after : before)
 }
 
-/** Whether the zone's wall clock never shows this time, because clocks are set forward over it. `local` is as for `fromZoned`. */
+/** Whether the zone's wall clock skips this time, because clocks are set forward. `local` is as for `fromZoned`. */
 export const isSkipped = (local: string, zone: string): boolean => toZoned(fromZoned(local, zone), zone) !== local
 
 /** The day that comes `days` days later, or earlier if `days` is negative. Both days are `YYYY-MM-DD`. */
 export const addDays = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 
-/** How many calendar days of the zone lie from one instant to another; negative if the other is earlier. */
+/** The number of calendar days in the zone from the first instant to the second; negative if the second is earlier. */
 export function daysBetween(from: Date | string, to: Date | string, zone: string): number {
   const [first, last] = [from, to].map(instant => Date.parse(`${toZoned(instant, zone).slice(0, 10)}T00:00:00Z`))
   return ((last ?? 0) - (first ?? 0)) / 86_400_000

@@ -109,7 +109,7 @@ export function useAccept(part: Part, differences: number, amount: string): Acti
 
 /**
  * @param amount the compensation that the merchant owes, as text
- * @param isOffered whether the bank's part of the campaign waits for this action, by the data that was last read
+ * @param isOffered whether the data that was last read allows this action
  */
 export function useSettle(part: Part, amount: string, isOffered: boolean): Action {
   const { cashbackId, bankId, bankName } = part

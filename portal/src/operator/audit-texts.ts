@@ -1,13 +1,13 @@
 /**
- * The audit's checks in the person's language. Checks are recognised by their code; an unknown one is shown in the
- * platform's words.
+ * The audit's checks in the person's language. A check is recognised by its code. If the code is unknown, the
+ * platform's own text is shown.
  */
 import type { Language } from '../i18n/language.ts'
 import type { Audit } from './queries.ts'
 
 type Check = Audit['checks'][number]
 
-/** The rule of a check, and the text for a check that found nothing wrong. */
+/** For each check, its rule, and the text that is shown when nothing wrong was found. */
 const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
   'profile-states': {
     en: ['Every profile is free, reserved, sold or withdrawn', ''],
@@ -186,8 +186,8 @@ const profileStates: Record<Language, (counts: Record<string, string>) => string
 }
 
 /**
- * A check in the person's language. Findings stay in the platform's words, because they name orders and profiles like
- * the command line and the API.
+ * The name and the result of a check in the person's language. The result of a failed check is the platform's own text,
+ * because it names orders and profiles as the command line and the API do.
  *
  * @param figure formats a number in the person's language
  */

@@ -36,7 +36,7 @@ type Statements = Read<'/admin/statements'>
 export type BankStatement = Statements['data'][number]
 export type MissingStatement = Statements['missing'][number]
 export type Campaign = Read<'/admin/campaigns'>['data'][number]
-/** `next`: where the history continues with older entries; null: it is complete. */
+/** `next` is the position at which older entries of the history begin; null if there are none. */
 export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'> & { next: number | null }
 export type Audits = Read<'/admin/audit/last'>
 export type Audit = NonNullable<Audits['last']>
@@ -51,7 +51,7 @@ export const overviewQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/admin/overview', { signal })),
 })
 
-/** Endpoints of all accounts: disabled ones first, then failing ones, then those furthest behind. */
+/** Endpoints of all accounts: first the disabled, then the failing, then the others, each by lag, largest first. */
 export const allEndpointsQuery = queryOptions({
   queryKey: ['operator', 'endpoints'],
   async queryFn({ signal }) {
@@ -100,14 +100,14 @@ export const terminalsQuery = (code: string, { page, search }: { page: number; s
     },
   })
 
-/** @param partner left out: the users of all accounts */
+/** @param partner the partner whose users are read; without it, the users of all accounts */
 export const usersQuery = (partner: Partner = {}) =>
   queryOptions({
     queryKey: ['operator', 'users', partner],
     queryFn: ({ signal }) => answer(api.GET('/admin/users', { params: { query: partner }, signal })),
   })
 
-/** @param partner left out: the credentials of all partners */
+/** @param partner the partner whose credentials are read; without it, the credentials of all partners */
 export const credentialsQuery = (partner: Partner = {}) =>
   queryOptions({
     queryKey: ['operator', 'credentials', partner],
@@ -240,7 +240,7 @@ export function useOperatorChanged(): () => Promise<void> {
   return useCallback(() => client.invalidateQueries({ queryKey: ['operator'] }), [client])
 }
 
-/** Finds the path of an error in a single entry, as the directory file names it: `banks[0].name`. */
+/** Matches the path of an error in an entry of the directory, such as `banks[0].name`. The group is the field. */
 const placeOfError = /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(?:esim\.)?(\w+).*$/
 
 type EntryOptions = { mode?: 'apply' | 'create'; dryRun?: boolean; files?: Record<string, string> }

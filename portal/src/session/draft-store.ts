@@ -26,7 +26,7 @@ const tabMark = '@tab:'
 const keyOf = (form: string, tab: string | null): string => (tab === null ? form : `${form}${tabMark}${tab}`)
 
 /**
- * Reads this tab's draft of the form. If it has none, it takes over the newest one of a tab that is closed.
+ * Reads this tab's draft of the form. If this tab has no draft, it takes over the newest draft of a closed tab.
  *
  * @param form person and form, as `<account type>:<login>/<form>`
  */

@@ -104,7 +104,7 @@ export async function answerChallenge(
   return begin(queryClient, withAhead(await answer(api.POST('/portal/session/verify', { body }))))
 }
 
-/** When this page was loaded or when somebody last logged in on it, whichever is later, in milliseconds. */
+/** The time (ms) at which this page was loaded, or of the last login on this page if that was later. */
 let begunAt = Date.now()
 
 /**
@@ -127,7 +127,7 @@ function begin(queryClient: QueryClient, session: Session): Session {
 /** Ends the session and removes the person's drafts from this browser. */
 export async function logOut(queryClient: QueryClient, session: Session): Promise<void> {
   await api.DELETE(path)
-  // The session has ended even if the browser does not allow access to its store.
+  // The session has ended already, so an error of the browser's storage is ignored.
   await removeDraftsOf(personOf(session)).catch(() => {})
   forgetKeys()
   forgetSession(queryClient)

@@ -1,11 +1,11 @@
-/** Counts the characters of a text with a maximum length. The hint above the field says how many are left, or too many. */
+/** Counts the characters of a text with a maximum length. Its field shows how many are left or too many. */
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { lengthOf } from './text-length.ts'
 import { uiTexts } from './texts.ts'
 
-/** @returns a function that makes the description (the hint and the count) and the error of a field with this text */
+/** @returns a function that makes the description (hint and count) and the error of the text's field */
 export function useCountedText() {
   const { characters } = useTexts(uiTexts)
   return (text: string, maxLength: number, { hint, error }: { hint?: string | undefined; error?: ReactNode } = {}) => {

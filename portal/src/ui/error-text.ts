@@ -51,7 +51,7 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
 const isTooLate = ({ code, problems }: ApiError): boolean =>
   code === 'campaign-state' && problems.some(({ rule }) => rule === 'period-over')
 
-/** A message about a broken rule of a field is shown in the person's language. */
+/** The messages of an error. Those about the fields of a form are in the person's language. */
 function messagesOf({ messages, fieldErrors }: ApiError, language: Language): string[] {
   const byMessage = new Map(fieldErrors.map(fieldError => [fieldError.message, fieldError]))
   return messages.map(message => {

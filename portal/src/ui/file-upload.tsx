@@ -77,7 +77,7 @@ export function FileUpload<Data>(props: {
       {upload.wasCancelled && (
         <Alert color="gray">{upload.isTrial === false ? texts.upload.cancelledOnTheWay : texts.upload.cancelled}</Alert>
       )}
-      {/* Errors of the previous file do not apply to this one. */}
+      {/* If the browser refuses a new file, the errors of the previous file are hidden. */}
       {refusal === null && upload.error !== null && <UploadErrors error={upload.error} fileName={upload.fileName} />}
     </Stack>
   )

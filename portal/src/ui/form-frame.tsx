@@ -13,7 +13,7 @@ import { uiTexts } from './texts.ts'
  */
 export function FormFrame(props: {
   action: string
-  /** Leaves the step of a guided flow; without it, the dialog is closed. */
+  /** Skips this step of a guided flow. Without this function, the button closes the dialog. */
   onCancel?: (() => void) | undefined
   onSubmit: () => void
   rest: unknown

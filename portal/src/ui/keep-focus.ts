@@ -4,10 +4,10 @@
  */
 
 const intervalMs = 50
-/** How long the page may still change after the answer: data is read again, and dialogs close. */
+/** How long the page is watched after an answer. It may still change, because data is read again and dialogs close. */
 const settlingMs = 2_000
 
-/** The element that had the focus last, and the last one outside dialogs. */
+/** The element that had the focus last, and the last such element outside dialogs. */
 let last: Element | null = null
 let lastOnPage: Element | null = null
 
@@ -29,7 +29,7 @@ export function watchFocus(): void {
   )
 }
 
-/** One function for each request under way; it says whether the answer is still awaited. */
+/** One function for each request that is under way. It returns whether the answer is still awaited. */
 const sent = new Set<() => boolean>()
 
 function isSending(): boolean {
@@ -38,10 +38,10 @@ function isSending(): boolean {
 }
 
 /**
- * Call this when something is sent. If the focus gets lost, it goes to the first of these elements that can take it:
+ * Call this when a request is sent. If the focus gets lost, it goes to the first of these elements that can take it:
  * - the form's first field with an error
- * - the element that had the focus
- * - the current entry of the navigation that contains this element
+ * - the element that had the focus last
+ * - the entry of the current page, if that element is in a navigation
  * - the open dialog; if there is none, the last focused element outside dialogs, or else the heading of the page
  *
  * @param isRunning whether the answer is still awaited
@@ -69,7 +69,7 @@ function follow(): void {
 const isLost = (): boolean => document.activeElement === null || document.activeElement === document.body
 
 function focusNearest(): void {
-  // The last dialog in the document is on top.
+  // The dialog on top is the last one in the document.
   const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? null
   const wrong = last?.isConnected ? last.closest('form')?.querySelector('[aria-invalid=true]') : null
   const current = last?.isConnected ? last.closest('nav')?.querySelector('[aria-current]') : null

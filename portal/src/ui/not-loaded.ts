@@ -1,6 +1,6 @@
 /**
- * Handles code of the portal that could not be loaded: the connection is lost, or a new version has replaced the file.
- * Only the frame can tell which (`app/part-failed.ts`).
+ * Handles code of the portal that could not be loaded, because the connection is lost or a new version has replaced the
+ * file. `app/part-failed.ts` finds out which of the two it is.
  */
 
 export class NotLoaded extends Error {

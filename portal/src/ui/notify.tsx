@@ -48,7 +48,7 @@ export function useNotify() {
       })
     }
     return {
-      /** @param id if a notice with this id is still visible, it is not shown again */
+      /** @param id the id of the notice. While a notice with this id is visible, no second one is shown */
       done(message: string, id?: string) {
         notifications.show({
           ...(id !== undefined && { id }),

@@ -1,8 +1,8 @@
 /** How long the previous secret of credentials still works. */
 
 /**
- * When the previous secret stops working; null: it does not work any more. Compared with real time and not with the
- * sandbox clock, because access never follows the sandbox clock.
+ * The instant at which the previous secret stops working; null if it does not work any more. The sandbox clock is not
+ * used here, because access never follows it.
  */
 export const oldSecretUntil = ({ previousValidUntil }: { previousValidUntil: string | null }): string | null =>
   previousValidUntil !== null && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null

@@ -25,7 +25,7 @@ export function OrderHistory({ timeline }: { timeline: readonly Entry[] }) {
             key: `${at} ${event} ${by?.id}`,
             at,
             title: texts.events[event],
-            // Shows no client ids, because nobody remembers them. All systems here belong to the order's bank.
+            // A system is shown without its client id, which nobody remembers. Here it always belongs to the bank.
             by: by?.type === 'system' ? texts.bySystem : (by?.id ?? null),
             text: count !== null && count > 1 ? texts.times(count) : null,
           }))

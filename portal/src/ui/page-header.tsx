@@ -27,8 +27,7 @@ export function PageHeader(props: {
 }) {
   const { title, badge, lead, actions, back } = props
   const heading = useRef<HTMLHeadingElement>(null)
-  // The location whose page is loaded. While another page is loading, the previous page is still visible, so its
-  // location counts.
+  // The location whose page is visible. While another page is loading, this is still the previous location.
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname ?? null })
   useEffect(() => {
     if (pathname === null) return

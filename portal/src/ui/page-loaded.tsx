@@ -5,12 +5,13 @@ import { PageHeader } from './page-header.tsx'
 import { Failure, Loading } from './states.tsx'
 
 /**
- * Shows the page of one object, such as a campaign or an order, once it is loaded. After an error it shows the reason instead.
+ * Shows the page of one object, such as a campaign or an order, once it is loaded. After an error it shows the reason
+ * instead.
  *
  * @param props.back the link to the parent page
- * @param props.notShown the title when it cannot be shown
- * @param props.notFound the title when it does not exist
- * @param props.notFoundText what else to say when it does not exist
+ * @param props.notShown the title of the page after an error
+ * @param props.notFound the title of the page when the object does not exist
+ * @param props.notFoundText a sentence below this title
  */
 export function PageLoaded<Data>(props: {
   query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch'>

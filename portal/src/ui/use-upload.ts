@@ -24,24 +24,24 @@ type Options<Data> = {
   method?: 'POST' | 'PUT'
   /** false: the file itself is the body. */
   asForm?: boolean
-  /** The platform stores nothing from this upload, so it can be cancelled and left at any time. */
+  /** True if the platform stores nothing from this upload. Then it can be cancelled and left at any time. */
   isTrial?: boolean
   /** Converts the answer's text, if it is not a single JSON value. Pass the same function at each render. */
   read?: (text: string) => Data
   onDone: (answer: Data) => void
-  /** Called when the platform refuses the upload. The upload also shows the error itself. */
+  /** Called when the upload fails. `FileUpload` shows the error by itself. */
   onError?: (error: unknown) => void
   /**
-   * Called when the person cancels: read the affected data again. The last byte may have been sent just before, and
-   * then the platform stores the file.
+   * Called when the person cancels. Read the affected data again here: if the last byte was sent just before, the
+   * platform stores the file.
    */
   onCancel?: () => void
 }
 
 /**
  * Sends a file with progress, for `FileUpload`. Once the last byte is sent, the platform may store the file at any
- * moment, so it cannot be cancelled any more. A person who leaves the page during the upload is asked first, and sees a
- * note after coming back.
+ * moment, so it cannot be cancelled any more. A person who leaves the page during the upload is asked first, and is
+ * told after coming back that it was interrupted.
  *
  * @param options.onDone called with the platform's answer; invalidate the changed queries here
  */
@@ -112,9 +112,7 @@ function useAskBeforeLeaving(isSending: boolean): void {
 
 type Note = { fileName: string | null; write(fileName: string): void; remove(): void }
 
-/**
- * Stores, for this tab, the name of the file that the page is uploading. It stays stored if the person leaves.
- */
+/** Stores, for this tab, the name of the file that is being uploaded, also when the person has left the page. */
 function useNote(path: string): Note {
   const key = `perkline.upload/${path}`
   const [note] = useState<Note>(() => ({

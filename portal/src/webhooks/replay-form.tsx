@@ -86,8 +86,8 @@ export function ReplayForm(props: {
 type Edges = { from: number | string; to: number | string; firstDay: string; lastDay: string }
 
 /**
- * Both bounds are inclusive, so a last day lasts until its last millisecond. Unreadable input is sent as typed, and
- * the platform reports the error.
+ * The bounds of the events to send again, both inclusive. A last day counts up to its last millisecond. Days that
+ * cannot be read are sent as typed, and the platform reports the error.
  */
 function edgeParams(by: (typeof bys)[number], edges: Edges, timeZone: string): Pick<ReplayParams, 'from' | 'to'> {
   const { from, to, firstDay, lastDay } = edges

@@ -25,9 +25,7 @@ const nothing = {
   account: undefined,
 }
 
-/**
- * Adds the chosen value from the page's address to the choices if it is missing there, so that the filter can show it.
- */
+/** Adds the value from the page's address to the choices if they do not contain it, so that the filter can show it. */
 const withChosen = (choices: readonly Choice[], chosen: string | undefined): Choice[] =>
   chosen === undefined || choices.some(({ value }) => value === chosen)
     ? [...choices]

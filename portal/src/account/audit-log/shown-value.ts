@@ -107,7 +107,7 @@ function useShownValue(known: KnownNames): (entry: Entry, field: string, value: 
 type TerminalsChange = { added: number; removed: number; changed: number }
 const isTerminalsChange = (value: object): value is TerminalsChange => 'changed' in value
 
-/** The elements that were added to a list and removed from it, or only their numbers. */
+/** What was added to a list and removed from it: the elements, or only their number. */
 type ListChange = Record<'added' | 'removed', readonly unknown[] | number>
 const isListChange = (value: unknown): value is ListChange =>
   typeof value === 'object' && value !== null && Object.keys(value).join() === 'added,removed'
@@ -128,8 +128,8 @@ function useShownListChange(listed: ReturnType<typeof useShownList>): (field: st
 }
 
 /**
- * Returns a function that writes the elements of a list, or only their number if the list is long. An element that is a pair
- * contains a name and its value.
+ * Returns a function that writes the elements of a list, or only their number if the list is long. An element may be a
+ * pair of a name and a value.
  */
 function useShownList(known: KnownNames): (field: string, elements: readonly unknown[]) => string {
   const texts = useTexts(fieldTexts)

@@ -110,7 +110,7 @@ export function EndpointForm(props: { typeAccount: AccountType; endpoint?: ReadE
 
 type Fields = Pick<Endpoint, 'url' | 'description' | 'eventTypes' | 'order'>
 
-/** Whether the endpoint has these fields already. The platform stores a repeated type once. */
+/** Whether the endpoint has these values already. The order and repetitions of event types do not matter. */
 const isSavedIn = (endpoint: Endpoint, { url, description, eventTypes, order }: Fields): boolean =>
   endpoint.url === url &&
   endpoint.description === description &&

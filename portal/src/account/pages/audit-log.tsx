@@ -69,7 +69,7 @@ export function AuditLogPage() {
   )
 }
 
-/** Shows up to which entry the newest signed checkpoint covers the log, or that there is no checkpoint yet. */
+/** Shows the last entry that the newest signed checkpoint covers, or that there is no checkpoint yet. */
 function Checked() {
   const texts = useTexts(auditLogTexts)
   const format = useFormat()

@@ -32,7 +32,7 @@ const route = getRouteApi('/signed-in/account/webhooks/$endpointId/$deliveryId')
 function useEndpointExists(): boolean | null {
   const { endpointId } = route.useParams()
   const { data, error } = useQuery(endpointQuery(endpointId))
-  // After a failed refresh the query still has its earlier data.
+  // Looks at the error first, because the query keeps its earlier data after a failed refresh.
   if (isApiError(error, 404)) return false
   return data ? true : null
 }

@@ -27,7 +27,7 @@ export function EndpointPage() {
   const texts = useTexts(webhookTexts)
   const query = useQuery(endpointQuery(endpointId))
   const back = <BackLink to="/account/webhooks">{texts.title}</BackLink>
-  // A deleted endpoint must not stay on the page with its actions.
+  // Once the endpoint is deleted, the page must not show it and its actions any more.
   const isGone = isApiError(query.error, 404)
   return (
     <PageLoaded

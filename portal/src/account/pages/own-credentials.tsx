@@ -150,7 +150,7 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
     onSuccess,
     onMutate: clear,
     onError: place,
-    // Also after an error: the credential may be issued although the answer got lost.
+    // Reads the list again even after an error, because the credential may exist although the answer got lost.
     onSettled: changed,
   })
   return (

@@ -130,7 +130,7 @@ function InviteForm({ named, typeAccount }: ChosenAccount) {
     },
     onMutate: clear,
     onError: place,
-    // Also after an error: the person may be invited although the answer got lost.
+    // Reads the list again even after an error, because the person may be invited although the answer got lost.
     onSettled: changed,
   })
   return (

@@ -111,7 +111,7 @@ function PolicyForm({ policy, named, onLoad, draft }: PolicyFormProps & { draft:
   const notify = useNotify()
   const agrees = useWarnings(policy, named)
   const queryClient = useQueryClient()
-  // The draft's rules are already stored if only the answer to a save got lost. Then the draft is discarded.
+  // If the answer to an earlier save got lost, the draft's values may be stored already. Then the draft is discarded.
   const [restored] = useState(() => {
     const kept = draft.restored?.values
     return kept && kept.etag !== policy.etag && isSavedIn(policy, kept.values) ? null : (kept ?? null)
@@ -224,8 +224,8 @@ function PolicyForm({ policy, named, onLoad, draft }: PolicyFormProps & { draft:
 }
 
 /**
- * @returns a function that asks for confirmation if the new rules take access from the person or from systems, and
- *   returns whether the person agrees
+ * @returns a function that asks for confirmation if the new rules take access from the person or from systems. It
+ *   returns whether the rules may be saved
  */
 function useWarnings(policy: Policy, named: Named) {
   const texts = useTexts(accountTexts).security

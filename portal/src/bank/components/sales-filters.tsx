@@ -9,12 +9,12 @@ import { daysIn, maxDays } from '../sales-figures.ts'
 import type { SalesSearch } from '../search.ts'
 import { TariffSelect } from './tariff-select.tsx'
 
-/** The numbers of last days to choose from. */
+/** The person can choose the last 7, 30, 90 or 365 days. */
 const spans = [7, 30, 90, 365]
 /** The number of days that the platform counts when no days are given. */
 const defaultSpan = 30
 
-/** Whether there are more days than the platform counts in one span. */
+/** Whether the chosen period has more days than the platform counts. */
 export const isTooLong = ({ from, to }: SalesSearch): boolean =>
   from !== undefined && to !== undefined && daysIn(from, to) > maxDays
 

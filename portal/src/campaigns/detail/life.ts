@@ -24,7 +24,7 @@ const isStopped = (status: CampaignStatus): boolean => !wayOfLife.some(each => e
 
 export type Stage = { status: CampaignStatus; state: 'done' | 'current' | 'next' | 'bad' }
 
-/** The stages to draw. For a campaign that was stopped, only the first and the last one; the history shows the rest. */
+/** The stages to draw. A stopped campaign has only its first and its last stage here; the history shows the rest. */
 export function stagesOf(status: CampaignStatus): Stage[] {
   if (isStopped(status))
     return [

@@ -1,7 +1,7 @@
 /** Amounts divided between merchant and bank, exact to the cent. Pure. */
 
 /**
- * The part of an amount, rounded half up to whole cents as the platform does.
+ * A percentage of an amount, rounded half up to whole cents as the platform does.
  * @param amount with at most 2 decimals
  * @param percent with any number of decimals
  */
@@ -11,7 +11,7 @@ export function shareOf(amount: number, percent: number): number {
   return Number((centsOf(amount) * digits * 2n + unit) / (unit * 2n)) / 100
 }
 
-/** The rest of an amount. Both have at most 2 decimals. */
+/** What is left of an amount without this part, exact to the cent. Both have at most 2 decimals. */
 export const lessOf = (amount: number, part: number): number => Number(centsOf(amount) - centsOf(part)) / 100
 
 const centsOf = (amount: number): bigint => BigInt(Math.round(amount * 100))

@@ -24,7 +24,7 @@ function useNewer({ cashbackId, updatedAt }: Seen) {
   return { query, isDeleted: hasDeletion(newer) }
 }
 
-/** Looks for the deletion of a campaign. It is always on the newest page, because nothing happens to a campaign afterwards. */
+/** Whether the campaign was deleted. The newest page of the history is enough, because a deletion is the last entry. */
 const hasDeletion = (entries: readonly HistoryEntry[]): boolean =>
   entries.some(({ subject, trigger }) => subject === 'campaign' && trigger === 'delete')
 
@@ -49,7 +49,7 @@ export function useShowStale(): (error: unknown, seen: Seen) => Promise<boolean>
     async (error, seen) => {
       const isStale = isApiError(error, 412)
       if (!isStale) {
-        // For some changes the platform checks the campaign's status before its version.
+        // For some changes the platform checks the status first, so it refuses them with 400 after a deletion.
         if (!isApiError(error, 400) || error.code !== 'campaign-state') return false
         const query = { ...historyQuery(seen.cashbackId), staleTime: 0 }
         const { pages } = await queryClient.fetchInfiniteQuery(query).catch(() => ({ pages: [] }))

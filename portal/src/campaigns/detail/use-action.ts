@@ -25,7 +25,7 @@ export function useAction(question: Question, act: () => Promise<unknown>, onSet
  * sees what changed.
  *
  * @param input.act receives the header with the version
- * @param input.isOffered whether the campaign allows the action, by the data that was last read
+ * @param input.isOffered whether the data that was last read allows the action
  */
 export function useCampaignAction(input: {
   seen: Seen

@@ -8,16 +8,19 @@ import { formTexts } from './form-texts.ts'
 type Choice = { id: string; name: string }
 type ChoiceField = 'participantsIds' | 'paymentSystemsId'
 
-/** The maximum number of boxes without a search field. With a thousand boxes, every key press in the form would take seconds. */
+/**
+ * A list with more items shows only some checkboxes, and a search field. With a thousand checkboxes, every key press in
+ * the form would take seconds.
+ */
 const maxShown = 50
 
 /**
- * Chooses some items of a list: the banks to invite, or the payment systems that take part. A long list has a search field
- * and shows only some items. The hidden items stay chosen or not chosen, as they are.
+ * Chooses some items of a list: the banks to invite, or the payment systems that take part. A long list has a search
+ * field and shows only some items. Hidden items keep their state, chosen or not.
  *
  * @param props.label says what is chosen; it is marked as required
  * @param props.stored the items of the campaign before the person's changes
- * @param props.isGrowing the stored items cannot be removed any more
+ * @param props.isGrowing whether the stored items cannot be removed any more
  */
 export function ChoiceSection(
   props: FormPart & {
@@ -39,7 +42,8 @@ export function ChoiceSection(
   const isLong = choices.length > maxShown
   const fixed = new Set(isGrowing ? stored : [])
   const first = shown.find(({ id }) => !fixed.has(id))
-  // Leaves out `data-path` here, because the group cannot take the focus. The first box gets it instead.
+  // `data-path` marks the element that gets the focus after an error. The group does not get it, because a group
+  // cannot take the focus.
   const { value, onChange, error } = form.getInputProps(name)
   const ofFirst = {
     'data-path': name,
@@ -88,10 +92,11 @@ export function ChoiceSection(
 }
 
 /**
- * Selects the shown items of a list: all items that the person has clicked, and the first 50 that contain the searched
- * words. Of these, items with an unsaved change are preferred, and then items that were chosen when the form opened.
+ * Selects the shown items of a list: all items that the person has clicked, and up to 50 items that contain the
+ * searched words. If more than 50 do, items with an unsaved change are preferred, and then items that were chosen when
+ * the form opened.
  *
- * @returns `touch` is called with each new choice
+ * @returns `touch`: call this with each new choice
  */
 function useShown(input: {
   choices: readonly Choice[]
@@ -100,9 +105,9 @@ function useShown(input: {
   words: string
 }) {
   const { choices, chosen, words } = input
-  // The choice when the form opened. A click does not change it, so that the boxes keep their places.
+  // The items that were chosen when the form opened. Clicks do not change them, so the checkboxes keep their places.
   const [chosenAtFirst] = useState(chosen)
-  // A box that the person has cleared stays visible, because it has the focus, and the click may have been a mistake.
+  // A checkbox that the person has cleared stays visible: it has the focus, and the click may have been a mistake.
   const [touched, setTouched] = useState<readonly string[]>([])
   const stored = new Set(input.stored)
   const before = new Set(chosenAtFirst)
@@ -123,7 +128,7 @@ function without(ids: readonly string[], others: readonly string[]): string[] {
   return ids.filter(id => !left.has(id))
 }
 
-/** The search field of a long list. It shows the error of the choice, because there may be no box to show it at. */
+/** The search field of a long list. It also shows the error of the choice, because all checkboxes may be hidden. */
 function Search(props: {
   path: ChoiceField
   words: string

@@ -8,7 +8,7 @@ import type { EditableField } from './values.ts'
 /**
  * A group of fields under one heading.
  *
- * @param props.fields the section is left out when none of them may be changed
+ * @param props.fields the fields of the group. If none of them may be changed, the group is not shown
  */
 export function FormSection(props: {
   name: SectionName

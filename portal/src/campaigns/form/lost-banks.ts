@@ -1,7 +1,7 @@
 /** Finds the banks of a draft that can no longer be invited. Pure. */
 import type { CampaignValues } from './values.ts'
 
-/** The names of chosen banks by id. The draft stores them: once a bank cannot be invited, the platform does not tell its name. */
+/** The names of chosen banks by id. A draft stores them: later, the platform may not list these banks any more. */
 export type BankNames = Record<string, string>
 
 export function bankNamesOf(chosen: readonly string[], banks: readonly { id: string; name: string }[]): BankNames {
@@ -10,8 +10,8 @@ export function bankNamesOf(chosen: readonly string[], banks: readonly { id: str
 }
 
 /**
- * Removes the banks that can no longer be chosen from a draft. The form shows no box for them, so the person could not
- * clear it.
+ * Removes from a draft the banks that can no longer be chosen. The form shows no checkboxes for these banks, so the
+ * person could not remove them.
  *
  * @param banks the banks that can be chosen
  * @returns `lost`: the names of the removed banks; null for a name that the draft does not contain

@@ -45,7 +45,7 @@ type ListName = 'sku' | 'categoryId' | 'merchantCategoryCode'
 function Listed({ form, isOpen, name, label, hint }: FormPart & { name: ListName; label: string; hint: string }) {
   const input = form.getInputProps(name)
   const { length } = form.values[name]
-  // New values come last. Repetitions are removed only after the quotation marks: of a pair, each mark is in another value.
+  // New values come last. Repetitions are removed after the quotation marks, because with a mark they look different.
   const change = (values: string[]) =>
     input.onChange([...new Set([...values.slice(0, length), ...withoutQuotes(values.slice(length))])])
   return (

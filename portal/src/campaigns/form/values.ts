@@ -9,14 +9,14 @@ export type Figure = number | string
 type Sides = [string, string]
 
 export type CampaignValues = {
-  /** Set when a bank creates the campaign; a merchant's own id is known. */
+  /** Used when a bank creates the campaign. If a merchant creates it, the platform knows the merchant. */
   retailerId: string
   name: string
   description: string
   participationTerms: string
   /** The time zone of the days and times. */
   zone: string
-  /** False: the period consists of whole days, the last one included. */
+  /** Whether the period has times of day. Otherwise it consists of whole days, including the last one. */
   hasTimes: boolean
   /** `YYYY-MM-DD`, or the typed text while it is not a valid day. */
   days: Sides
@@ -211,7 +211,7 @@ export function changedBody(before: CampaignValues, after: CampaignValues): Camp
   )
 }
 
-/** Whether both describe the same campaign. They differ if only one of them has a day that cannot be read. */
+/** Whether two forms describe the same campaign. They do not if only one of them has a day that cannot be read. */
 export const areSame = (one: CampaignValues, other: CampaignValues): boolean =>
   [changedBody(one, other), changedBody(other, one)].every(body => Object.keys(body).length === 0)
 

@@ -80,8 +80,8 @@ function HistoryEntries({ entries, banks }: { entries: readonly HistoryEntry[]; 
 }
 
 /**
- * Removes the comment from a change of the whole campaign if the bank's decision that caused this change shows the same
- * comment.
+ * If a bank's decision changes the whole campaign, the history has two entries with the same comment. This removes the
+ * comment from the campaign's entry.
  */
 function withoutRepeatedComment(entry: HistoryEntry, _: number, all: readonly HistoryEntry[]): HistoryEntry {
   const isShownWithDecision = ({ subject, at, comment }: HistoryEntry) =>

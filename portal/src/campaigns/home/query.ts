@@ -23,7 +23,7 @@ export type HomeParams = { waitsFor?: 'me' | 'other'; kind?: TaskKind | undefine
 
 const pageSize = 10
 
-/** @param area whose home is read; it is also the first word of the query's key */
+/** @param area the kind of account whose home is read; also the first word of the query's key */
 export const partnersHomeQuery = (area: 'merchant' | 'bank', { waitsFor = 'me', kind, page = 1 }: HomeParams = {}) =>
   queryOptions({
     queryKey: [area, 'home', waitsFor, kind, page],

@@ -85,7 +85,7 @@ export function CampaignsList<Row extends Listed>(props: {
 /**
  * The filters of the list: group, name and days, and the filters in `children`.
  *
- * @param props.nothing clears all filters
+ * @param props.nothing every filter as undefined, to clear all filters
  */
 export function ListFilters<Search extends ListSearch>(props: {
   search: Search

@@ -6,15 +6,18 @@ import classes from '../campaigns.module.css'
 import type { ReconciledBank, Report } from '../types.ts'
 import { reconciliationTexts } from './texts.ts'
 
-/** The latest report of a side; null before the first. */
+/** The latest report of the merchant or of the bank; null if there is none. */
 export const latestReport = ({ reports }: Pick<ReconciledBank, 'reports'>, side: Report['side']): Report | null =>
   reports.findLast(report => report.side === side) ?? null
 
-/** The sum of the cashback; null for a merchant's report with the sum 0, which usually has no such column. */
+/**
+ * The sum of the cashback in a report. If it is 0 in a merchant's report, returns null, because such a report usually
+ * has no column for cashback.
+ */
 export const reportedCashback = ({ side, totalCashback }: Pick<Report, 'side' | 'totalCashback'>): number | null =>
   side === 'merchant' && totalCashback === 0 ? null : totalCashback
 
-/** The totals of both sides' latest reports side by side, and their result. */
+/** The totals of the latest reports of merchant and bank, side by side, and the results of comparing these reports. */
 export function ReportTotals({ bank, currency }: { bank: ReconciledBank; currency: string }) {
   const texts = useTexts(reconciliationTexts)
   const isOver = bank.bankReportingStatus === 'awaitingCompensationConfirmation'

@@ -30,11 +30,11 @@ type Props = {
   hint: string
   /** Fields of the form besides the file. */
   fields?: Record<string, string>
-  /** Nothing can be checked or sent, because another field of the form is wrong. */
+  /** True while another field of the form is wrong. Then no report can be checked or sent. */
   isDisabled?: boolean
   /** The file that was chosen before the page was reloaded; it is checked again. */
   restored?: File | null
-  /** Keeps the chosen file in case the page is reloaded; null: no file is chosen any more. */
+  /** Called with the chosen file, which is kept in case the page is reloaded; null: no file is chosen any more. */
   onChosen?: (file: File | null) => void
   /** Called after the report was sent, or its upload failed or was cancelled. Read the campaign again here. */
   onSettled(isSent: boolean): void
@@ -90,8 +90,8 @@ export function ReportUpload(props: Props) {
   useOnce(restored, choose)
   const send = async (checked: File) => {
     setLatest('sending')
-    // The chosen file need not be kept any longer: during the upload, `useUpload` keeps a note for a person who leaves
-    // the page.
+    // The file need not be kept any longer. If the person leaves the page during the upload, `useUpload` remembers the
+    // file's name.
     onChosen?.(null)
     const answer = await sending.send(checked, fields)
     if (answer === null) onSettled(false)

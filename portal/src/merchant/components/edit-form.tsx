@@ -90,9 +90,9 @@ function isSavedIn(campaign: ReadCampaign, changes: Partial<CampaignValues>, tim
 }
 
 /**
- * Keeps the changes in the browser until they are saved. `seen` is the version that the person has changed. `newer` is set if
- * somebody else has saved first, before this person saved or before the draft was restored. The platform then refuses every save
- * until the person has decided, because a save names the version `seen`.
+ * Keeps the changes in the browser until they are saved. `seen` is the version that the person has changed. `newer` is
+ * set if somebody else has saved first. Each save sends the version `seen`, so the platform refuses it until the person
+ * has chosen to continue with `newer` or to stop.
  */
 function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   const { saved, unchanged } = useTexts(editTexts)

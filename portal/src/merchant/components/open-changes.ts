@@ -8,8 +8,9 @@ const ofPeriod: readonly string[] = periodValues
 /**
  * Splits the changes into those that the campaign still allows and those that it no longer allows.
  *
- * @returns `open`: the allowed changes. `locked`: the names of the fields that can no longer be changed. `kept`: the names of the banks
- *   that the changes would remove. This is not possible once a bank has approved, so these banks stay invited in `open`
+ * @returns `open`: the allowed changes. `locked`: the names of the fields that can no longer be changed. `kept`: the
+ *   names of the banks that the changes would remove. Once a bank has approved, no bank can be removed, so these banks
+ *   stay invited in `open`
  */
 export function openChanges(
   { permissions, banks }: Pick<ReadCampaign, 'permissions' | 'banks'>,

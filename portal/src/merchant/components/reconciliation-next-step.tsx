@@ -82,7 +82,7 @@ const partOf = (campaign: CampaignDetails, bank: ReconciledBank) => ({
   bankName: bank.name,
 })
 
-/** Accepts the bank's report, or answers it with the merchant's own report. The answer's input survives a reload. */
+/** Accepts the bank's report, or answers it with the merchant's own report. Unsent input survives a reload. */
 function Answer({ campaign, bank }: Props) {
   const draft = useDraft<AnswerDraft>(`own-report/${campaign.cashbackId}/${bank.id}`)
   return draft.isRead && <AnswerButtons campaign={campaign} bank={bank} draft={draft} />

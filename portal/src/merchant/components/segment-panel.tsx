@@ -106,13 +106,13 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const changed = useCampaignChanged()
   const [malformed, setMalformed] = useState<Malformed | null>(null)
   const [refusal, setRefusal] = useState<string | null>(null)
-  // The version that the confirmation was about. A newer version may be loaded while the confirmation is open.
+  // The version of the campaign when the confirmation was opened. A newer version may be loaded while it is open.
   const asked = useRef(campaign)
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
     method: 'PUT',
     async onError(error) {
       await showStale(error, asked.current)
-      // If only the answer got lost, the campaign has a new version. The next try must name this version.
+      // If the upload succeeded but its answer got lost, the campaign has a new version, which the next try must send.
       void changed(cashbackId)
     },
     onCancel: () => void changed(cashbackId),

@@ -30,8 +30,8 @@ export type Owner = { kind: 'bank' | 'merchant'; code: string }
 type FormProps<Result extends unknown[]> = {
   owner?: Owner
   /**
-   * Called after a user or a credential was created. For a credential, its argument is the new credential. By default the
-   * form of a user closes the dialog, and the form of a credential shows the secret.
+   * Called after a user or a credential was created; it gets the new credential. By default, the form of a user closes
+   * the dialog, and the form of a credential shows the secret.
    */
   onMade?: (...result: Result) => void
   /** Default: closes the dialog. */

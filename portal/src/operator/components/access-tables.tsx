@@ -19,7 +19,7 @@ import { PartnerName } from './partner-name.tsx'
 import { RotateForm } from './rotate-form.tsx'
 
 type TableProps<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'label' | 'columns' | 'rowKey'> & {
-  /** The partner of each row; left out for the rows of one partner. */
+  /** Whether a column shows the account of each row. A table of one partner does not need it. */
   hasAccount?: boolean
 }
 

@@ -55,8 +55,8 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
     all: useUpload<Imported>(`/admin/profiles?${query}`, options),
     valid: useUpload<Imported>(`/admin/profiles?${query}&skipInvalid=true`, options),
   }
-  // Shows the state of the import once one has started, so that its error stays visible; otherwise the state of the
-  // trial. Each file that the person chooses is first sent as a trial.
+  // Shows the state of the import once it has started, so that its error stays visible. Until then, shows the state of
+  // the trial, because each chosen file is first sent as a trial.
   const shown = loading ? loads[loading] : trial
   const refused = loading && refusedLines(shown.error, texts.rules)
   const choose = {

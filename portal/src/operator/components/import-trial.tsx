@@ -8,7 +8,7 @@ import { operatorTexts } from '../texts.ts'
 /** What to import after the trial: the whole file, or only its valid lines. */
 export type Load = 'all' | 'valid'
 
-/** The result of a trial, from which the person starts the import. */
+/** The result of a trial import. From here the person starts the real import, or chooses another file. */
 export function Trial(props: {
   tried: Imported
   fileName: string

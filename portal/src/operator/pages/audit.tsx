@@ -18,8 +18,8 @@ export function AuditPage() {
   const run = useMutation({ mutationFn: runAudit, onSettled: look })
   const start = (resume: boolean) => {
     run.mutate({ resume })
-    // The answer comes only when the audit has ended. So we read the state after half a second, when the audit is
-    // running, to show its progress.
+    // The request to run an audit is answered only when the audit has ended. To show the progress of the running audit,
+    // we read its state after half a second.
     setTimeout(() => void look(), 500)
   }
   const unfinished = query.data?.unfinished

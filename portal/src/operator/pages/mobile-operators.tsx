@@ -188,7 +188,7 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
     onSuccess: (_, onSale) => notify.done((onSale ? texts.switchedOn : texts.switchedOff)(tariff.name)),
     onError: notify.failed,
     onSettled: changed,
-    // Changes with the same scope are sent one after the other, so a click during a request waits for its answer.
+    // Changes with the same scope are sent one after the other, so a second click waits for the answer to the first.
     scope: { id: `on-sale ${operator.code} ${tariff.code}` },
   })
   // `operator` has the newest data, but the table passes `tariff` a moment later. With the old `tariff` the switch

@@ -46,7 +46,7 @@ export function WebhooksPage() {
   )
 }
 
-/** A larger lag counts as a failure. `perkline events status` (src/cli/events.ts) uses the same number. */
+/** The maximum lag of event processing; a larger lag is shown as a failure. src/cli/events.ts uses the same number. */
 const maxLagSeconds = 60
 
 function EventsStatus() {
@@ -121,7 +121,7 @@ function useColumns(): Column<AccountEndpoint>[] {
   return mayChange ? [...columns, actions] : columns
 }
 
-/** `bank alpha`, `merchant grocer` or `platform` as a name, with the kind in the person's language. */
+/** Shows the name and the kind of an account. The API sends it as `bank alpha`, `merchant grocer` or `platform`. */
 function Account({ account }: Pick<AccountEndpoint, 'account'>) {
   const { accountType } = useTexts(appTexts)
   const [kind = '', ...code] = account.split(' ')

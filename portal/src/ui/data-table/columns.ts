@@ -28,7 +28,7 @@ export type Paging = {
 /**
  * Sorts a complete list and returns one page of it.
  *
- * @param values the value to compare, for each name that can be sorted by
+ * @param values for each name that `sorting.by` can have, a function that returns the compared value of a row
  */
 export function sortedPage<Row>(
   rows: readonly Row[],

@@ -1,4 +1,4 @@
-/** Sorting of a table: by its column heads, and on a phone, which shows no heads, by a select above it. */
+/** Sorting of a table by its column heads. On a phone, a select above the table replaces the column heads. */
 import { Group, NativeSelect, Table, UnstyledButton } from '@mantine/core'
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import { useTexts } from '../../i18n/preferences.tsx'

@@ -6,7 +6,7 @@ import { useEffect } from 'react'
  * reload or when the person comes back.
  *
  * @param shown the number of pages, from the address
- * @param onShown writes another number there
+ * @param onShown writes a new number of pages to the address
  * @returns the rows of these pages; `hasMore`, `isComing` and `showMore` for the button below them
  */
 export function useShownPages<Row>(

@@ -5,15 +5,15 @@ export type TableSearch = {
   page?: number | undefined
   sortBy?: string | undefined
   sortOrder?: 'ASC' | 'DESC' | undefined
-  /** Where the list begins; undefined: at its first item. */
+  /** The position at which the list begins; undefined means its first item. */
   after?: string | undefined
 }
 
 /**
  * Changes a table's filters, sorting and page in the address. To read them, use `route.useSearch()`.
  *
- * @returns a function that sets some fields and leaves the other fields unchanged; undefined removes a field. If only the page
- *   changes, the list stays the same. Any other change goes to the beginning of the list, or to the page that it sets
+ * @returns a function that sets the given fields; undefined removes a field. If only `page` is given, all other fields
+ *   stay. Otherwise `page` and `after` are removed unless they are given, because the list is then another one
  */
 export function useSetSearch<Search extends object>(): (change: Partial<Search>) => void {
   const navigate = useNavigate()
@@ -27,7 +27,7 @@ export function useSetSearch<Search extends object>(): (change: Partial<Search>)
         ...(!isTurned && { after: undefined }),
         ...change,
       })
-      // `.` is the page that called this hook. The router does not know its search fields here; the type parameter checks them.
+      // `.` is the current page. The router cannot check the search fields here, so the type parameter does.
       void navigate({ to: '.', search: next as never, state: true, replace: true, resetScroll: false })
     },
     [navigate],

@@ -3,10 +3,13 @@ import type { statementTexts } from './texts.ts'
 
 type Texts = (typeof statementTexts)['en']
 
-/** Whether an order is a sale that gets its statement after its day ends. */
+/** Whether an order is a sale that is not on a statement yet. It gets one after its day ends. */
 export const isAwaited = ({ status, statement }: { status: string; statement: unknown }): boolean =>
   status === 'confirmed' && !statement
 
-/** When the statement follows. @param timeZone the zone of the bank's statements; undefined: not known yet */
+/**
+ * Says when the order gets its statement.
+ * @param timeZone the zone of the bank's statements; undefined while it is unknown
+ */
 export const followsText = (texts: Pick<Texts, 'follows' | 'followsIn'>, timeZone: string | undefined): string =>
   timeZone === undefined ? texts.follows : texts.followsIn(timeZone)
