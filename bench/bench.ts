@@ -15,7 +15,7 @@ export type Bench = {
   seconds: number
   /** Created when the first case needs it. */
   world(): Promise<World>
-  /** For `scale`: the sizes of the large world, and how many times more orders it has than the small world. */
+  /** For `scale`: the sizes of the large database, and how many times more orders it has than the small one. */
   sizes: Sizes
   times: number
   /** The chosen parts of a case that has parts. An empty list chooses all parts. */
@@ -29,7 +29,7 @@ export type Case = { name: string; run(bench: Bench): Promise<Figure[]> }
 
 export type Served = PlatformProcess & { token: string }
 
-/** Starts a platform on a copy of the world's database, and gets a token as a bank does. */
+/** Starts a platform on this copy of the test data, and gets a token as a bank does. */
 export async function serve(bench: Bench, database: string): Promise<Served> {
   const world = await bench.world()
   const platform = await startPlatform({

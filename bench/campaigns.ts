@@ -133,7 +133,7 @@ export async function launchCampaign(
 }
 
 /**
- * The columns of a table that can be written, for copies of its rows; the database generates the others.
+ * Returns the columns that a copy of a table's row must set. The database generates the others.
  *
  * @param row the alias of the row to copy from
  */

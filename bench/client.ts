@@ -32,7 +32,7 @@ export type Job = {
 export type Latency = { count: number; p50Ms: number; p99Ms: number; maxMs: number }
 export type Result = {
   seconds: number
-  /** By kind of request: how many were answered as expected. */
+  /** By kind of request: how many were answered as expected, and how long these answers took. */
   answered: Record<string, Latency>
   /** All other answers: `kind status` or a broken connection, and how often. */
   unexpected: Record<string, number>

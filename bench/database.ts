@@ -42,7 +42,7 @@ const settings = {
   checkpoint_timeout: '1h',
 }
 
-/** @param folder a folder that other users can enter. It is empty, or an earlier run has kept its data there */
+/** @param folder a folder that other users can enter. It is empty, or has the database of an earlier run */
 export async function startDatabaseServer(folder: string): Promise<DatabaseServer> {
   const runtimeDir = systemRuntime(folder)
   const dataDir = join(folder, 'database')
@@ -86,8 +86,8 @@ export async function startDatabaseServer(folder: string): Promise<DatabaseServe
 }
 
 /**
- * The newest of the system's servers that the platform supports, with its parts linked together as
- * `startEmbeddedDatabase` expects them.
+ * Finds the newest PostgreSQL of this system that the platform supports. Makes a folder with links to its files, in the
+ * layout that `startEmbeddedDatabase` expects. @returns the folder; null when there is no such PostgreSQL
  */
 function systemRuntime(folder: string): string | null {
   if (!existsSync(systemServers)) return null

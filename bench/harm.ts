@@ -6,8 +6,8 @@ import { median } from './rounds.ts'
 const maxRatio = 2
 
 /**
- * Measures alternately without and with clients that run `harm`. Each of their connections sends one request after the
- * other.
+ * Calls `measure` alternately on a quiet platform, and while other clients send the requests of `harm`. Each connection
+ * of these clients sends one request after the other.
  */
 export async function compareUnderHarm(
   bench: Pick<Bench, 'rounds'>,

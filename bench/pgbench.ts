@@ -1,4 +1,4 @@
-/** Runs pgbench, which shows the limit of PostgreSQL: the same guarded statements without a platform around them. */
+/** Runs pgbench with the same SQL statements as the platform. It shows how fast PostgreSQL alone is: the limit. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { recordingOrders } from '../src/events/outbox.ts'
@@ -48,8 +48,8 @@ const nextProfile = `\\set i :i + 1
 \\set profile_id :first + :i * ${clients} + :client_id
 `
 
-// The ids ascend like the platform's ids. Random ids would split pages all over the index, and the limit would be too
-// low.
+// The ids ascend like the platform's ids. Random ids would split pages all over the index and make pgbench slower, so
+// the limit would be too low.
 const insert = (bankId: string, tariffId: number) => `
 insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
 values (lpad(to_hex(:profile_id::bigint), 32, '0')::uuid, '${bankId}', 'limit-' || :profile_id::text, ${tariffId},
@@ -68,13 +68,13 @@ with confirmed as (
 select order_id from confirmed;
 `
 
-/** One guarded insert, as in a reservation. */
+/** The insert of a reservation. It inserts nothing when the profile is already taken. */
 export const reserveScript = (bankId: string, tariffId: number): PgbenchScript => ({
   name: 'reserve',
   text: nextProfile + insert(bankId, tariffId),
 })
 
-/** The insert, then the guarded update of a confirm with its outbox row: two commits, as for two requests. */
+/** Reserves and then confirms an order, and writes the outbox row. Two commits, as for two requests. */
 export const sellScript = (bankId: string, tariffId: number): PgbenchScript => ({
   name: 'sell',
   text: nextProfile + insert(bankId, tariffId) + update(bankId),

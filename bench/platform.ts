@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL('../bin/perkline', import.meta.url))
 /**
  * Starts the platform and waits until it is ready.
  *
- * @param settings environment variables; of our own environment it gets only the PATH
+ * @param settings environment variables of the platform. From this process it inherits only the PATH
  */
 export async function startPlatform(settings: Record<string, string>): Promise<PlatformProcess> {
   const port = await freePort()

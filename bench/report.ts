@@ -7,9 +7,9 @@ export type Figure = {
   name: string
   /** The platform's figure, with its unit. */
   ours: string
-  /** The figure it is compared with, with its unit; empty for a target without a limit. */
+  /** The figure with which the platform's figure is compared, with its unit; empty if there is none. */
   limit: string
-  /** Our figure divided by the limit; null if there is no limit. */
+  /** The platform's figure divided by the limit; null if there is no limit. */
   ratio: number | null
   target: string
   /** Whether the figure reaches its target. null: the figure is shown for information only. */
@@ -26,8 +26,8 @@ export type Outcome = {
 }
 
 /**
- * When other programs use more than this share of the processors, figures are unreliable, and so are ratios: a side that runs
- * several processes then gets more processor time than a side that runs one.
+ * Figures are unreliable when other programs use more than this percentage of the processors. Then ratios are
+ * unreliable, too, because a side with several processes gets more processor time than a side with one process.
  */
 const tooBusyPercent = 15
 

@@ -16,7 +16,7 @@ export type Call = {
 export type Load =
   | { kind: 'get'; paths: string[] }
   /**
-   * Like the load above, but the paths are in a file, one in each line. Use this when there are too many for a command
+   * GET requests whose paths are in a file, one in each line. Use this when there are too many paths for a command
    * line.
    */
   | { kind: 'get'; file: string }

@@ -1,9 +1,10 @@
 /**
  * `npm run bench [-- NAME...] [-- --quick]` starts what it needs, measures, prints a table and writes `bench/results`.
- * `--orders`, `--profiles`, `--campaigns`, `--banks` and `--share` set the sizes of the large world of `scale`. `--times`
- * says how many times fewer orders its small world has, and `--keep FOLDER` keeps the databases there for the next run.
- * `--parts a,b` chooses parts of a case. The compared sides alternate in one run, and only their ratios count, because
- * other programs on the machine change the times.
+ * The case `scale` compares a large generated database (world) with a small one. `--orders`, `--profiles`,
+ * `--campaigns`, `--banks` and `--share` set the sizes of the large world. `--times` says how many times fewer orders
+ * the small world has. `--keep FOLDER` keeps both databases there for the next run. `--parts a,b` chooses parts of a
+ * case. The compared sides alternate in one run, and only their ratios count, because other programs on the machine
+ * change the times.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

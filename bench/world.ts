@@ -1,4 +1,4 @@
-/** Makes the database from which most cases copy theirs: a directory, a credential and a large stock of profiles. */
+/** Makes the database that most cases copy: a directory, a credential and a large stock of profiles. */
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { profileLines } from '../samples/make-profiles.ts'

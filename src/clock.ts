@@ -33,9 +33,8 @@ export async function followDatabaseClock(read: () => Promise<{ databaseMs: numb
   const [row] = await read()
   const afterMs = performance.now()
   if (!row) throw new Error('A select without a table has one row')
-  // The database read its clock between the beginning and the end of the query. So the real time of the start lies
-  // between `earliest` and `latest`. `startedAtMs` is corrected only when it is outside this range, because a slow
-  // answer is less exact.
+  // The database read its clock between the beginning and the end of the query. So the correct `startedAtMs` lies
+  // between `earliest` and `latest`. A value within this range is kept, because it may be more exact than this answer.
   const [earliest, latest] = [row.databaseMs - afterMs, row.databaseMs - beforeMs]
   if (startedAtMs < earliest || startedAtMs > latest) startedAtMs = (earliest + latest) / 2
 }

@@ -191,7 +191,7 @@ export const eachOnce = (rules: readonly BrokenRule[]): BrokenRule[] => [
 ]
 
 /**
- * Returns the keywords that name a rule in a schema whose pattern or format alone would give an unclear message:
+ * Returns keywords for a schema whose pattern or format alone would give an unclear message. They name the broken rule:
  * `x-rule` for programs, and `x-must-be` with the English text for the documentation.
  */
 export const mustBe = (rule: RuleCode, params: RuleParams = {}): { 'x-must-be': string; 'x-rule': Rule } => ({

@@ -21,7 +21,7 @@ function errorFields(error: unknown, hasStack = true): object {
   return { type: error.name, message: messageOf(error), ...stack, code, constraint, table, ...cause }
 }
 
-/** Whether the message quotes input: a data exception of the database, or an error of a parser. */
+/** Whether the error's message may contain input. Data exceptions of the database and errors of parsers do. */
 const quotesInput = (error: Error): boolean =>
   /^22[0-9A-Z]{3}$/.test((error as { code?: string }).code ?? '') || error instanceof SyntaxError
 

@@ -1,6 +1,6 @@
 /**
- * The audit log: chaining entries compared with one `insert ... select` of them, its cost for a bank's confirms, and `verify`
- * compared with `sha256sum`.
+ * Three measurements of the audit log: chaining entries, compared with one `insert ... select` of the same entries; how
+ * much the log slows down a bank's confirms; and `audit-log verify`, compared with `sha256sum`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

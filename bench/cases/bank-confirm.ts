@@ -93,7 +93,7 @@ export function createCampaigns(bench: Bench, platform: CampaignPlatform, databa
   }
 }
 
-/** Records the statements of a confirm while one runs, with the number of the campaign as a variable. */
+/** Runs one confirm and records its SQL statements. In the script, the campaign's number is a variable. */
 async function record(platform: CampaignPlatform, number: number): Promise<PgbenchScript> {
   const statements: string[] = []
   const note = (statement: Statement | string, values: unknown[] = []) => {

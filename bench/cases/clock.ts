@@ -42,7 +42,7 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
   ]
 }
 
-/** Makes the campaigns among which others start. Half of them are completed; the other half start far in the future. */
+/** Makes campaigns that do not start during the measurement. Half are completed; half start far in the future. */
 async function makeOthers(platform: CampaignPlatform, count: number): Promise<void> {
   const { database } = platform
   const period = { dateFrom: new Date(Date.now() + 4_000 * dayMs), dateTo: new Date(Date.now() + 5_000 * dayMs) }
@@ -139,7 +139,7 @@ async function untilNone(platform: CampaignPlatform, condition: string): Promise
   }
 }
 
-/** Waits until everything that is in the outbox now has its number in the feeds. */
+/** Waits until the feeds contain all events that are in the outbox when this is called. */
 async function untilNumbered({ database }: CampaignPlatform): Promise<void> {
   const [last] = await database.query<{ xid: string }>('select max(xid::text::bigint)::text as xid from outbox')
   for (;;) {

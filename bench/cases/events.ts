@@ -1,4 +1,4 @@
-/** Events and webhooks: numbering, reads of large feeds, the way from a commit to its reader, and deliveries. */
+/** Events and webhooks: numbering, reads of large feeds, the delay from a commit to the reader, and deliveries. */
 import { openDatabase } from '../../src/db/database.ts'
 import { type Bench, type Case, runParts } from '../bench.ts'
 import { measureConfirm } from '../events/confirm.ts'

@@ -1,5 +1,5 @@
 /**
- * Importing a stock file through the admin interface, compared with COPY of the same sealed rows into the same table
+ * Importing a stock file through the admin interface, compared with COPY of the same encrypted rows into the same table
  * with its indexes.
  */
 import { createWriteStream, openAsBlob } from 'node:fs'

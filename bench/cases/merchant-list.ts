@@ -1,7 +1,7 @@
 /**
- * Compares a page of the list of a merchant with 100,000 campaigns with a page of a merchant with 1,000, for every sort
- * and filter. Only one reader sends requests, and the median of their times counts, so that the figures compare the work
- * for one page.
+ * Reads pages of the list of campaigns, for every sort and filter. Compares a merchant with 100,000 campaigns to one
+ * with 1,000. Only one reader sends requests, and the median of their times counts, so that the figures compare the
+ * work for one page.
  */
 import { sortBys } from '../../src/campaigns/for-merchant/list-store.ts'
 import { type Bench, type Case, using } from '../bench.ts'

@@ -1,6 +1,6 @@
 /**
- * Selling over HTTP compared with pgbench running the same guarded statements; 64 clients each, on the same tables,
- * alternating.
+ * Compares selling over HTTP with pgbench, which runs the same SQL statements on the same tables. Both have 64 clients
+ * and run alternately.
  */
 import { type Bench, type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import { requireExpected, runLoad } from '../load.ts'

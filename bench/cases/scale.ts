@@ -1,6 +1,6 @@
 /**
- * Compares a large world with a small one in the same run, for everything that must not grow with the number of orders,
- * campaigns and banks.
+ * Compares a large generated database (world) with a small one in the same run. Measures everything whose cost must not
+ * grow with the number of orders, campaigns and banks.
  */
 import { type Case, using } from '../bench.ts'
 import { figureTable } from '../report.ts'

@@ -78,8 +78,8 @@ async function closing(bench: Bench, database: Database): Promise<Figure> {
 }
 
 /**
- * Measures reservations while the platform's job closes statements. For comparison, it also measures them with as many
- * new lines that are not due yet.
+ * Measures reservations while the platform's job closes statements. For comparison, it also measures reservations while
+ * nothing is closed: the database then has as many new lines, but they are not due yet.
  */
 function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
   const lines = bench.quick ? 20_000 : 200_000

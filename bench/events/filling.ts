@@ -1,4 +1,4 @@
-/** Makes events and deliveries for measurements: through the outbox, or directly with the columns of real ones. */
+/** Makes events and deliveries for measurements: events through the outbox, deliveries directly in their table. */
 import type { Database } from '../../src/db/database.ts'
 import { sequenceEvents } from '../../src/events/sequence-store.ts'
 
@@ -16,7 +16,7 @@ export async function tellMany(database: Database, bankIds: readonly string[], c
   )
 }
 
-/** Numbers the events tick by tick, until every event has a number. */
+/** Moves the events from the outbox to the feeds and numbers them, batch by batch, until none is left. */
 export async function numberAll(database: Database): Promise<void> {
   while ((await sequenceEvents(database, true))?.mayBeMore);
 }

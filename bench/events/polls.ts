@@ -1,4 +1,4 @@
-/** A thousand waiting long polls, four of each of 250 banks: their memory, and their effect on other requests. */
+/** A thousand waiting long polls, four from each of 250 banks: their memory, and their effect on other requests. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, using } from '../bench.ts'
 import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'
@@ -50,7 +50,7 @@ export function measurePolls(bench: Bench): Promise<Figure[]> {
 }
 
 /**
- * Reads the bank's endpoints, which are in the database.
+ * Measures other requests: reads of a bank's list of webhook endpoints, each with a query to the database.
  * @returns the 99th percentile in milliseconds
  */
 async function others({ port, bankTokens }: CampaignPlatform): Promise<number> {

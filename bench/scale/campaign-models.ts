@@ -1,4 +1,4 @@
-/** Model campaigns, one for each status. The real lifecycle makes their steps; the tables are then filled with copies of them. */
+/** Campaigns to copy, one for each status. The platform's own lifecycle code decides each of their steps. */
 
 import { applied } from '../../src/campaigns/lifecycle/decided.ts'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'

@@ -142,7 +142,7 @@ const insertCampaigns = [
   card,
 ]
 
-/** SQL of the bank in a slot of a campaign. */
+/** SQL expression for the id of the bank with the number `slot` in the campaign `c`. */
 const bankOf = (sizes: Sizes): string => {
   const named = Object.keys(banks).length
   return bankId(`case when slot = 1 and c.n <= ${campaignsOfSteady} then ${banks.steady} when slot = 2 and c.n % 10 = 0 then ${banks.busy}

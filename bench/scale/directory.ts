@@ -7,7 +7,7 @@ const terminalsOfMerchant = 20
 export const countryId = 'c0000000-0000-4000-8000-000000000001'
 export const paymentSystemId = 'd0000000-0000-4000-8000-000000000001'
 
-/** SQL of the id of a partner by its number. */
+/** SQL expression for the id of the bank with this number; `number` is SQL, too. */
 export const bankId = (number: string): string => `md5('bank' || ${number})::uuid`
 export const merchantId = (number: string): string => `md5('merchant' || ${number})::uuid`
 

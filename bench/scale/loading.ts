@@ -28,7 +28,7 @@ export async function inLanes(connect: Connect, work: ((client: pg.Client) => Pr
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** Splits the numbers from 1 to `count` into ranges of at most `size`, each of which is a piece of work. */
+/** Splits the numbers from 1 to `count` into ranges of at most `size` numbers. */
 export const ranges = (count: number, size: number): { from: number; to: number }[] =>
   Array.from({ length: Math.ceil(count / size) }, (_, index) => ({
     from: index * size + 1,

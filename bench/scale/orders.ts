@@ -31,7 +31,7 @@ export async function makeOrders(connect: Connect, sizes: Sizes, now: Date): Pro
 
 /**
  * SQL that inserts orders. `n` counts all orders, `t` is the tariff, and `k` counts the orders of one tariff; all start at 0.
- * Each tenth order of a tariff ends without a sale, and the next one gets its profile: hence `k - (k + 9) / 10`.
+ * Each tenth order of a tariff ends without a sale, and the next order gets the same profile: hence `k - (k + 9) / 10`.
  */
 const insertOrders = (sizes: Sizes, firstMs: number): string => `
   insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until,

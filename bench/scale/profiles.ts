@@ -1,4 +1,4 @@
-/** Makes the stock of a world. Each profile is really sealed, for its own row. */
+/** Makes the stock of a generated database. Each profile is encrypted for its own row, as in production. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'

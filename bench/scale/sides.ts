@@ -1,4 +1,4 @@
-/** The two compared worlds, each with a platform of its own, on one database server. */
+/** The two generated databases (worlds) that are compared. Each has its own platform; both are on one server. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { freePort } from '../../test/support/free-port.ts'
@@ -26,9 +26,9 @@ export type Side = PlatformProcess & {
 export type Sides = { small: Side; large: Side; stop(): Promise<void> }
 
 /**
- * The small world: as few banks as possible, a hundredth of the campaigns.
+ * The sizes of the small world: as few banks as possible, a hundredth of the large world's campaigns.
  *
- * @param times how many times fewer orders and profiles it has
+ * @param times how many times fewer orders and profiles the small world has
  */
 const smallOf = (large: Sizes, times: number): Sizes => ({
   ...large,
@@ -67,8 +67,8 @@ const [idleMs, maxBusyMs] = [3_000, 300_000]
 const idleShare = 0.12
 
 /**
- * Waits until both platforms have done the work that became due while a kept world was not used, such as marking
- * expired reservations. Otherwise the first measurement would include this work.
+ * Waits until both platforms have done the work that became due since an earlier run used the same database, such as
+ * marking expired reservations. Otherwise the first measurement would include this work.
  */
 async function untilIdle({ server, tell }: Bench, sides: readonly Side[]): Promise<void> {
   const workMs = () => sides.reduce((sum, { child }) => sum + cpuMsOf(child.pid), server.cpuMs())

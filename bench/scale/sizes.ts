@@ -6,8 +6,8 @@ export type Sizes = {
   campaigns: number
   banks: number
   /**
-   * The percentage of all orders that belong to the big bank. With a larger share, this bank has many orders in a small
-   * world, and a small world takes less time to create.
+   * The percentage of all orders that belong to the big bank. With a larger share, this bank has as many orders in a
+   * smaller world, which takes less time to create.
    */
   share: number
 }

@@ -1,4 +1,4 @@
-/** Closes the statements of a world, so that a platform on it has none to close while it is measured. */
+/** Closes all statements of a generated database, so that its platform closes none while it is measured. */
 import { createClock } from '../../src/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { closeStatements } from '../../src/statements/closing.ts'

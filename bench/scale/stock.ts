@@ -19,7 +19,7 @@ const firstSeed = 10
 export async function importStock({ url, operatorKey }: Side, count: number): Promise<number> {
   const lines = [...profileLines({ count, seed: randomInt(firstSeed, 10_000) })].join('')
   const start = performance.now()
-  // Not by fetch, which gives up after five minutes without an answer.
+  // `fetch` would give up after five minutes without an answer.
   const sending = request(`${url}/admin/profiles?operator=${soldTariff.operatorCode}&tariff=${soldTariff.tariffCode}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'text/csv' },

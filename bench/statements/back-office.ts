@@ -1,5 +1,5 @@
 /**
- * Downloads and look-ups of a bank's back office: one order by its own id, all orders as a file, a statement's file.
+ * Reads of a bank's back office: one order by externalId, all orders as a file, a statement's file.
  * The bank has a million orders, and one statement that contains all its sales.
  */
 import { spawn } from 'node:child_process'

@@ -8,21 +8,21 @@ import { CommandError } from './failure.ts'
 export type FileChain = { of: 'all' } | { of: 'account'; id: string | null }
 
 /**
- * What was read from a file of anchors. `passedOver` is the number of notes that are ignored because other platforms
- * signed them. `incomplete` is the number of notes that are skipped because they are cut off. `unsigned` is a sentence
- * that tells the user why no signature was checked. It is null when every signature was checked, or when there are no
- * notes.
+ * What was read from a file of signed checkpoints (notes). `passedOver` is the number of notes that are ignored because
+ * other platforms signed them. `incomplete` is the number of notes that are skipped because they are cut off.
+ * `unsigned` is a sentence that tells the user why no signature was checked. It is null when every signature was
+ * checked, or when there are no notes.
  */
 export type ReadAnchors = { anchors: Anchor[]; passedOver: number; incomplete: number; unsigned: string | null }
 
 export const noAnchors: ReadAnchors = { anchors: [], passedOver: 0, incomplete: 0, unsigned: null }
 
 /**
- * Reads signed notes. A partner's file has events instead: one `audit.checkpoint` event in each line.
+ * Reads signed checkpoints (notes). A partner's file has events instead: one `audit.checkpoint` event in each line.
  *
  * @param keys null: do not check signatures
  * @param chain the chain of the file. Checkpoints of other chains are ignored; null: it is unknown, so all are used
- * @throws CommandError that names the first line that is not a checkpoint, or when it is unknown which notes to use
+ * @throws CommandError when a line is not a checkpoint, or when several platforms signed notes and `keys` is null
  */
 export async function readAnchors(
   file: { path: string; text: string },
@@ -46,11 +46,12 @@ export async function readAnchors(
 }
 
 /**
- * Returns the notes of the platform whose keys were given. A platform is known by its installation: if one of its notes
- * has a valid signature, all notes of that installation are returned. If no note has a valid signature, all notes are
- * returned. Otherwise forged notes would count as notes of another platform and be ignored.
+ * Returns the signed checkpoints (notes) of the platform whose keys were given. Each note names the installation that
+ * made it. If one note of an installation has a valid signature, all notes of that installation are returned. If no
+ * note has a valid signature, all notes are returned. Otherwise forged notes would count as notes of another platform
+ * and be ignored.
  *
- * @throws CommandError when there are several installations but no keys, so that it is unknown whose log the file is
+ * @throws CommandError when the notes name several installations but no keys were given
  */
 function ownNotes(notes: NotedAnchor[], keys: AuditKey[] | null): NotedAnchor[] {
   const installations = new Set(notes.map(({ installation }) => installation))
@@ -62,9 +63,9 @@ function ownNotes(notes: NotedAnchor[], keys: AuditKey[] | null): NotedAnchor[] 
 }
 
 /**
- * Whether a note is about this chain. There are no notes about the chain of the platform's own entries.
+ * Whether a signed checkpoint (note) is about this chain. No note is about the chain of the platform's own entries.
  *
- * @param account the account of the note; null: the whole log
+ * @param account the account that the note is about; null: the whole log
  */
 const isNoteOf = (chain: FileChain, account: string | null): boolean =>
   chain.of === 'all' ? account === null : account !== null && account === chain.id

@@ -218,10 +218,10 @@ function cutOff(outside: readonly Anchor[]): string {
 }
 
 /**
- * Reads lines until one is wrong.
+ * Passes the lines of a file to the verifier, until one is wrong.
  *
- * @returns the number of that line if it is not a line of a log at all; null if the verifier refuses it, or all lines
- *   are right
+ * @returns the number of the first line that does not have the form of a log's line; null if all lines are right, or if
+ *   the verifier refused one (the verifier then has the error)
  */
 async function checkLines(path: string, verifier: Verifier): Promise<number | null> {
   let number = 0

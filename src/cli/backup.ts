@@ -1,4 +1,4 @@
-/** `perkline backup verify`: checks a restored copy. It needs the master key, but no running platform. */
+/** `perkline backup verify`: checks a database restored from a backup. It needs the master key, but no platform. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processEnvironment, readDatabaseUrlOnly, readMasterKeysOnly } from '../config.ts'
 import { type Database, openDatabase } from '../db/database.ts'

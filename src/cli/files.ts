@@ -166,7 +166,7 @@ function removeWhenStopped(path: string): () => void {
  * Writes a file that only its owner may read. The file gets its final name only when it is complete. So an error leaves
  * no incomplete file, and an existing file stays unchanged. A pipe or a device is written directly.
  *
- * @param pieces what to write; its errors are passed on
+ * @param pieces what to write. If reading it fails, that error is thrown unchanged
  * @throws CommandError when the file can't be written
  */
 export async function writeWhole(path: string, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {

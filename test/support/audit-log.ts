@@ -20,7 +20,7 @@ export async function tokenOfUser(platform: TestPlatform, typeAccount: string, l
   return body.access_token
 }
 
-/** Waits until all entries in the outbox are chained. */
+/** Waits until the audit log contains all entries that were written to the outbox. */
 export async function chained(platform: TestPlatform): Promise<void> {
   const { database } = platform.platform
   for (let attempt = 0; attempt < 100; attempt++) {

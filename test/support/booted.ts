@@ -28,8 +28,8 @@ const tryAgainMs = 500
 let booted = 0
 
 /**
- * Enters a new control group, so that a systemd outside never shares its groups with this one. `$1`: the folder, `$2`: the
- * group's name.
+ * Enters a new control group, so that this Debian's systemd and the machine's own systemd never share one. `$1`: the
+ * folder, `$2`: the group's name.
  */
 const enterGroup = `
 set -e
@@ -59,7 +59,7 @@ exec env -i container=other PATH="$PATH" /lib/systemd/systemd`
 
 /**
  * @param root the Debian's folder, with the packages `systemd-sysv` and `dbus`
- * @param cable the network that it shares with others; default: none
+ * @param cable the bridge that connects the Debian to this machine and to others; default: none
  */
 export async function bootDebian(root: string, cable?: Cable): Promise<Booted> {
   allowFewFiles(root)

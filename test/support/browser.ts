@@ -91,8 +91,8 @@ export async function visit(
 }
 
 /**
- * Ends a test whose pages got refusals. It leaves the page, so that no request is under way. Then it removes the logged errors, which
- * must all be refusals.
+ * Ends a test whose page got answers with status 4xx. It leaves the page, so that no request is under way. Then it
+ * removes the errors that the page logged, which must all be about such answers.
  */
 export async function expectRefusals({ page, errors }: Visitor): Promise<void> {
   await goQuiet(page)

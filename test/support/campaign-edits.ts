@@ -40,7 +40,7 @@ export function editsOf(stage: () => Stage) {
 
 type State = { make(overrides?: Record<string, unknown>): Promise<string>; why: string }
 
-/** A campaign in each state, and why most fields may not be changed there. */
+/** For each state: makes a campaign in it. `why` is the reason that a refused change of a field gives. */
 function statesOf(stage: () => Stage): Record<string, State> {
   const createFor = (overrides: Record<string, unknown> = {}) =>
     createCampaign(stage().platform, { participantsIds: [ids.alpha, ids.beta], ...own, ...overrides })

@@ -68,7 +68,11 @@ export function after<Campaign extends CampaignState>(before: Campaign, { change
   return { ...before, status, banks, ...(isReceived && { compensationReceivedAt: now }) }
 }
 
-/** The result of a decision for the campaign and bank `a`, or `repeat`, `nothing` or `refused`. */
+/**
+ * What a decision changes: the status of the campaign, the status of bank `a`, and the stage of bank `a`. `same` means
+ * unchanged, `gone` means that bank `a` was removed. All three are `refused` when the decision is not allowed, `repeat`
+ * when it was made before and changes nothing, and `nothing` when `decide` returns null.
+ */
 export function outcomeOf(
   before: CampaignState,
   decide: () => Decision | null,

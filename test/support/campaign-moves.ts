@@ -35,7 +35,7 @@ export async function launchCampaign(
   return id
 }
 
-/** Moves the clock of the platform, and of all others on its database. */
+/** Moves the sandbox clock of the platform, and of all other processes on the same database. */
 export async function moveClock(platform: TestPlatform, given: { advance: string } | { now: string }): Promise<void> {
   const answer = await platform.call('POST', '/sandbox/clock', { body: given })
   assert.equal(answer.status, 200, answer.text)
@@ -67,7 +67,7 @@ export async function historyOf({ grocer }: Pick<Partners, 'grocer'>, id: string
 export const describeStep = ({ subject, trigger, from, to }: Entry): string => `${subject} ${trigger}: ${from} -> ${to}`
 
 /**
- * The columns of a table that can be written, for copying rows; the database generates the others.
+ * Returns the columns that a copy of a table's row must set. The database generates the others.
  *
  * @param row the name of the row to copy from
  */

@@ -95,7 +95,7 @@ export async function openUser(
  * something, a `viewer`.
  *
  * @param given.isChange false: a `viewer` may call it, too
- * @param given.statusFor the status that callers get who may call it
+ * @param given.statusFor the status of the answer to callers that are allowed
  */
 export async function assertMerchantsOnly(
   platform: TestPlatform,
@@ -184,7 +184,7 @@ export async function createBankCampaign(
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** Checks an operation result of the cashback API: exactly its fields. */
+/** Checks an operation result of the cashback API: its values, and that it has no other fields. */
 export function assertResult(answer: Answer, statusCode: number, expected: { id?: string; status: string }): void {
   assert.equal(answer.status, statusCode, answer.text)
   assert.deepEqual(Object.keys(answer.body).sort(), ['createdAt', 'id', 'message', 'status', 'updatedAt'])
@@ -195,9 +195,9 @@ export function assertResult(answer: Answer, statusCode: number, expected: { id?
 }
 
 /**
- * Checks the error body of the cashback API: exactly its fields. The portal's and the operator's API add `code` and the
- * broken rules.
- * @param message the whole text, all entries in any order, or a pattern
+ * Checks an error body of the cashback API, the portal's API or the operator's API. It must have no fields except those
+ * that the contract names.
+ * @param message the expected message: its whole text, the list of all its texts in any order, or a pattern
  */
 export function assertRefused(answer: Answer, statusCode: number, message?: string | readonly string[] | RegExp): void {
   const reasons: Record<number, string> = {
@@ -218,7 +218,7 @@ export function assertRefused(answer: Answer, statusCode: number, message?: stri
   const { message: said, code, problems: _, problemCount: __, rules, ...rest } = answer.body
   assert.deepEqual(rest, { statusCode, error: reasons[statusCode] })
   assert.ok(code !== undefined || rules === undefined, answer.text)
-  // The code is in the body where the contract leaves room for it, otherwise in a header; never in both.
+  // APIs whose contract allows it have the code in the body; the others have it in a header. No API has it in both.
   const codes = [code, answer.headers.get('perkline-error-code')].filter(one => one !== undefined && one !== null)
   assert.equal(codes.length, 1, answer.text)
   assert.ok(errorCodes.includes(codes[0]), codes[0])

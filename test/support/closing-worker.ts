@@ -1,6 +1,6 @@
 /**
  * Closes bank statements that are due, as the worker does, and kills itself meanwhile: `node closing-worker.ts DATABASE_URL NOW N`. It
- * dies after it has sent the Nth SQL statement of its transactions, before the answer. With fewer SQL statements it ends normally.
+ * kills itself after sending its Nth SQL statement, before the answer arrives. If it needs fewer SQL statements, it ends normally.
  */
 import process from 'node:process'
 import pg from 'pg'

@@ -23,7 +23,7 @@ export type CommandOptions = {
 const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
 export const operatorKey = 'operator-key-of-at-least-32-characters'
 
-/** Runs `perkline` in a process of its own; of our environment it gets only the PATH. */
+/** Runs `perkline` in a process of its own, which inherits only the PATH from this process. */
 export function perkline(args: string[], { env = {}, input = '', cwd = tmpdir(), onStart }: CommandOptions = {}) {
   return new Promise<CommandResult>((resolve, reject) => {
     const child = spawn(program, args, {

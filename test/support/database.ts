@@ -149,8 +149,8 @@ async function makeTemplate(adminUrl: string): Promise<string> {
     })
     try {
       await migrate(database, migrations)
-      // Makes the daily partitions, so that not every platform has to make its own. A new database has numbered its
-      // events a moment ago, and would not do it again so soon.
+      // `sequenceEvents` makes the daily partitions, so that not every platform has to make its own. It does nothing if
+      // it ran a moment ago. A new database looks as if it had, so the update moves the time of the last run back.
       await database.execute(`update event_ticks set at = '-infinity' where consumer = 'events'`)
       await sequenceEvents(database, true)
       await database.execute('analyze')

@@ -1,6 +1,6 @@
 /**
  * Draws the life of a campaign as Mermaid state diagrams, from the table in `campaigns/lifecycle/lifecycle.ts`. `npm
- * run diagrams` writes them into the pages that show them, between their markers.
+ * run diagrams` writes the diagrams into `pages`, between the two markers of each page.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Subject, type Transition, type Trigger, transitions } from '../../src/campaigns/lifecycle/lifecycle.ts'

@@ -59,7 +59,7 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * Checks the error body of the eSIM API: exactly its fields.
+ * Checks an error body of the eSIM API, and that it has no other fields.
  * @param message the expected message: a whole text, a list of texts, or a pattern
  */
 export function assertError(answer: EsimAnswer, statusCode: number, message?: string | string[] | RegExp): void {
@@ -102,7 +102,7 @@ export type OrderBody = {
   confirmedAt: string | null
 }
 
-/** Checks an Order of the eSIM API: exactly its fields, each null where its status requires it. */
+/** Checks an Order of the eSIM API: it has all fields and no others, and those are null that its status requires. */
 export function assertOrder(
   answer: EsimAnswer,
   expected: Partial<OrderBody> & { status: string },

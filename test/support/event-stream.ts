@@ -31,7 +31,7 @@ type WritingOptions = {
   writers: number
   eventsEach: number
   maxDelayMs: number
-  /** Writers begin no transaction once this is false. */
+  /** Writers begin no transaction once this is false. `told` is the number of events committed so far. */
   goesOn(told: number): boolean
   /** Writers wait while this is false. Otherwise the backlog would grow without end and take hours to number. */
   hasRoom(told: number): boolean
@@ -116,7 +116,7 @@ export type Reader = {
 }
 
 /**
- * Follows the feed as the guide says: by `nextAfter`, with `feedId`, and again at any process after a failure.
+ * Follows the feed as the guide says: each request sends the last `nextAfter` and `feedId`. It repeats failed requests.
  *
  * @param query further parameters: a long poll, a filter
  */
@@ -166,7 +166,7 @@ export function startReading(
   }
 }
 
-/** Waits until everything that was committed has a number. @returns the last number */
+/** Waits until all committed events are in the feed. @returns the last sequence number */
 export async function endOfFeed(processes: readonly PerklineProcess[], token: string): Promise<number> {
   const asked = { method: 'GET', path: '/partner/v1/events?after=now', token }
   return (await expectAnswer(processes, asked, 200)).nextAfter

@@ -11,7 +11,7 @@ import type { PerklineProcess } from './process.ts'
 const sellers = 10
 const pauseMs = 60
 const campaignPauseMs = 1_000
-/** More profiles than are sold between two deliveries. */
+/** How often profiles are imported, and how many each time: more than are sold until the next import. */
 const delivery = { everyMs: 20_000, profiles: 3_000, firstSeed: 7_000 }
 const readAtOnce = 20
 
@@ -110,7 +110,7 @@ function deliver(platform: PerklineProcess) {
 /** Sends requests like a client that tries again after 503. Collects every answer that is neither right nor 503. */
 function openAsking(figures: FailoverFigures) {
   const wrong: string[] = []
-  /** @param done the status of a repeat when an earlier attempt has succeeded and its answer was lost */
+  /** @param done the status that a repeated request gets if the first one succeeded and its answer was lost */
   const ask = async <A extends Told>(send: () => Promise<A>, most: number, done?: number): Promise<A | null> => {
     for (let tried = 1; ; tried++) {
       const answer = await send().catch(() => null)

@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 const guide = new URL('../../docs/guide-events.md', import.meta.url)
 
 /**
- * The program prints its port in the first line. Each further line is an event that it did not have yet, or `forged`.
+ * The program prints its port in the first line. Each further line is a new event, or `forged` for a wrong signature.
  */
 const main = `
 import json, os, sys

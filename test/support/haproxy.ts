@@ -30,8 +30,8 @@ backend perkline
 ${backends.map(backend => `  server at-${backend} 127.0.0.1:${backend}\n`).join('')}`
 
 /**
- * @param backends ports of 127.0.0.1 where processes are, or will be
- * @returns once one of them gets requests
+ * Starts haproxy, and waits until one of the processes is ready behind it.
+ * @param backends ports of 127.0.0.1 on which processes listen, or will listen later
  */
 export async function startHaproxy(backends: readonly number[]): Promise<Balancer> {
   const folder = await mkdtemp(join(tmpdir(), 'perkline-haproxy-'))

@@ -25,7 +25,7 @@ export type MuteProxy = {
   close(): Promise<void>
 }
 
-/** @param databaseUrl of a server at a socket file (`?host=`) or at a port */
+/** @param databaseUrl the address of a database server that listens on a socket file (`?host=`) or on a port */
 export async function startMuteProxy(databaseUrl: string): Promise<MuteProxy> {
   const target = new URL(databaseUrl)
   const folder = target.searchParams.get('host')

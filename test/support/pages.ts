@@ -42,8 +42,8 @@ export const inPage = <Result>(found: Locator, body: string, given: object = {})
   found.evaluate(new Function('element', 'given', body) as () => Result, given as never)
 
 /**
- * The platform processes the next request of this method and path, but its answer gets lost. The page's errors about it are
- * the test's own.
+ * The platform processes the next request of this method and path, but its answer gets lost. The page logs errors about
+ * this, which the test must remove.
  */
 export async function loseAnswer(page: Page, method: string, path: RegExp): Promise<void> {
   let isLost = false

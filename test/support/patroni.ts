@@ -33,7 +33,7 @@ export type Member = {
   api: number
   patroni: ChildProcess
   data: string
-  /** The links from this machine to etcd, and from the other machines to it. */
+  /** The links from this member's machine to etcd, and from the other machines to this one. */
   links: Link[]
 }
 export type PatroniCluster = {

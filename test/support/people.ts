@@ -58,7 +58,7 @@ export const newLogin = (): string => `invited-${++logins}`
 
 /**
  * Invites a person, who accepts with this password.
- * @param query the query of the invitation's address, such as `?bank=alpha` for an account that is not the manager's
+ * @param query the query of the address; `?bank=alpha` invites into that account instead of the account of `manager`
  */
 export async function inviteAndJoin(
   at: Pick<TestPlatform, 'call'>,
@@ -79,7 +79,7 @@ export const tokenOfLink = (link: string): string => link.split('#')[1] ?? ''
 
 type MailText = { to: string; subject: string; text: string; html: string }
 
-/** The mails that were read, by their files. Tests look for new mails several times a second. */
+/** The mails that were read already, by path of the file. Tests look for new mails several times a second. */
 const readMails = new Map<string, MailText>()
 
 /** The texts of the mails to people in a sandbox's folder, oldest first. */

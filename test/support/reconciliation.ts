@@ -64,7 +64,7 @@ export async function runningCampaign(
   return { id, ...period, at: instant(now - 5 * dayMs) }
 }
 
-/** A line of a report with default values; 5 % of 200.00 is 10.00. */
+/** A line of a report. By default the cashback is 10.00, which is 5 % of the amount, 200.00. */
 export function line(
   campaign: Ended,
   transactionId: string,

@@ -29,7 +29,7 @@ export const recoverWithinQuietMs = 5_000
 
 /**
  * How many milliseconds may pass after a disturbance until sales go on (contract/reliability.md, "When something is
- * away"). On a busy machine the start of a process alone takes longer. There, this only checks that sales go on.
+ * away"). On a busy machine the start of a process alone takes longer than that, so the limit is higher there.
  */
 export const recoverWithinMs = (): number => (isBusy() ? 45_000 : recoverWithinQuietMs)
 

@@ -52,8 +52,8 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   const { credentials, certificate, implicitTls = false } = options
 
   /**
-   * Plays the behaviour set for a stage; resolves with the refusal, or with nothing when the server should continue
-   * normally.
+   * Does what the test has set for this stage. Resolves with the error to reply with, or with undefined when the server
+   * should continue normally.
    */
   async function play(stage: SmtpStage, remotePort: number): Promise<Error | undefined> {
     const act = acts[stage]

@@ -15,7 +15,7 @@ const ordersEach = 4
 const giveUpAfterMs = 120_000
 
 type Model = {
-  /** The price of each order in cents, at its reservation. */
+  /** By order id: the price in cents when the order was reserved. */
   made: Map<string, number>
   /** The content of each closed file, by the statement's id. */
   files: Map<string, string>
@@ -95,7 +95,7 @@ function assertChain(statements: readonly any[], { files }: Model): void {
   }
 }
 
-/** Checks the lines that are in the files themselves, as a bank's accountants would read them. */
+/** Compares the lines in the statements' files with the orders that were made, as a bank's accountants would. */
 function assertLines({ made, files, confirmed }: Model): void {
   const records = [...files.values()].flatMap(text => text.split('\r\n').map(record => record.split(',')))
   const lines = records.filter(([kind]) => kind === 'D')
@@ -129,8 +129,8 @@ async function assertRollUp(world: World, statements: readonly any[], model: Mod
 }
 
 /**
- * Sells, changes prices and moves the clock by days, then counts again. Each round kills one of the two processes
- * during sales, and the other one during the closing.
+ * Sells, changes prices and moves the clock by days, then compares orders, statements and figures. Each round kills one
+ * of the two processes during sales, and the other one during the closing.
  * @returns figures
  */
 export async function settleUnderKills({ rounds }: { rounds: number }) {

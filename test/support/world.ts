@@ -19,7 +19,7 @@ export type World = {
   /** Processes that were killed or stopped; their output is still checked later. */
   ended: PerklineProcess[]
   tokens: { alpha: string; beta: string }
-  /** The calls of a bank at the process that currently has this place. */
+  /** Returns functions with which a bank calls the process that is at this index of `processes` now. */
   at(index: number, bank?: 'alpha' | 'beta'): Bank
   /** Ends a process in one of several ways and starts another in its place. */
   replace(index: number, end: (process: PerklineProcess) => Promise<unknown>): Promise<void>

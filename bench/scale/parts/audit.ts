@@ -1,4 +1,4 @@
-/** The processor time of the audit, compared with that of the database reading the same tables completely. */
+/** Compares the processor time of an audit with the time that the database needs to read the same tables completely. */
 
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
@@ -46,8 +46,8 @@ export const auditPart: Part = {
             ours: `${(ours / 1_000).toFixed(1)} s`,
             limit: `${(limit / 1_000).toFixed(1)} s`,
             ratio,
-            // The small world has no target, because there the fixed cost of the many pieces of an audit takes most of
-            // the time.
+            // The small world has no target: an audit has many steps, and there their fixed cost takes most of the
+            // time.
             target: side === sides.large ? `<= ${target}` : '',
             pass: side === sides.large ? ratio <= target : null,
           }

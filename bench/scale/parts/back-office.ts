@@ -1,6 +1,6 @@
 /**
- * The reads of a bank's back office in the Partner API: orders in both directions, look-ups, statements and the open
- * day.
+ * The reads of a bank's back office in the Partner API: orders in ascending and descending order, look-ups, statements,
+ * and the statement of the current day.
  */
 import { createClock } from '../../../src/clock.ts'
 import { openDatabase } from '../../../src/db/database.ts'

@@ -87,7 +87,7 @@ async function readAll(
   return figures
 }
 
-/** Measures the time of a read of the whole list for each megabyte, because the list grows with the bank's campaigns. */
+/** Measures the time per megabyte of a read of the whole list, because the list grows with the bank's campaigns. */
 function readBankList(sides: Sides, bank: 'steady' | 'busy', who: string): Promise<Figure> {
   const name = `${who}: the whole list, each megabyte`
   return attempt(name, `<= ${flat.times}`, async () => {

@@ -1,4 +1,4 @@
-/** Figures that count all orders and profiles: sales, stock, the stock desk, metrics, the operator's overview. */
+/** Figures that count all orders and profiles: sales, stock, the operator's stock page and overview, metrics. */
 import type { Figure } from '../../report.ts'
 import { attempt, compareReads, compareSides, figureOf, flat, type Part } from '../compared.ts'
 import type { Sides } from '../sides.ts'

@@ -1,4 +1,4 @@
-/** Reads of orders: one by its id, searches of a bank with very many orders and of one with few, and their files. */
+/** Reads of orders: one order by its id, searches, and files. The banks have very many orders, or few. */
 import type { Figure } from '../../report.ts'
 import { attempt, compareReads, compareSides, figureOf, flat, type Part, shown } from '../compared.ts'
 import type { Side, Sides } from '../sides.ts'

@@ -1,6 +1,6 @@
 /**
  * Measures how long the platform takes for work that becomes due at one instant: the end of many periods, or the expiry of many
- * reservations. For comparison, it also measures an instant at which nothing is due.
+ * reservations. It also measures how long a move of the clock takes when nothing is due.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../../bench.ts'
