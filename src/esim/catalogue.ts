@@ -1,6 +1,6 @@
 /**
- * Mobile operators, their tariffs, and which banks may sell them. This is a copy in memory, read again when the
- * directory changes. It does not say whether a tariff has a free profile, because that changes with every sale
+ * A copy in memory of the directory: mobile operators, their tariffs, and which banks may sell them. It is read again
+ * when the directory changes. It does not say whether a tariff has a free profile, because that changes with every sale
  * (`findFree` in `orders/store.ts` reads it).
  */
 import type { Queryable } from '../db/database.ts'

@@ -66,8 +66,8 @@ export function createActivationReads(deps: { database: Queryable; onError(error
         entry.lastAt = at
         return
       }
-      // Entries are added while this write runs, too. Their number stays bounded even if the database cannot be
-      // reached: then nobody can read activation data, so no entries are added.
+      // Entries are also added while this write runs. But if the database cannot be reached, nobody can read activation
+      // data, and no entries are added. So their number stays bounded.
       if (entries.size >= maxEntries) void flushNext(true)
       entries.set(key, {
         orderId,

@@ -6,17 +6,16 @@ import { expiringMinutes } from './lifecycle.ts'
 const reportedAtOnce = 1_000
 
 /**
- * Records the events for the next reservations that end soon; it continues where the previous call ended. It skips
- * reservations that are being confirmed or cancelled: the next call continues with them, because the change may still
- * be rolled back.
+ * Records the events for the next reservations that end soon; it continues where the previous call ended. A reservation
+ * that is being confirmed or cancelled is left to the next call, because this change may still be rolled back.
  *
  * @returns whether a further call may find more reservations
  */
 export function reportExpiring(database: Database, now: Date): Promise<boolean> {
   const until = new Date(now.getTime() + expiringMinutes * 60_000)
   return database.transaction(async transaction => {
-    // This lock keeps statements that mark reservations as expired from running at the same time: they read the
-    // position under a shared lock. If another transaction has locked the position, a later call does the work.
+    // Statements that mark reservations as expired read the position under a shared lock, so they wait for this lock.
+    // If another transaction has locked the position, a later call does the work.
     const [position] = await transaction.query<{ reached: Date }>(
       `select reached from event_positions where name = 'order.expiring' for update skip locked`,
     )
@@ -31,12 +30,13 @@ export function reportExpiring(database: Database, now: Date): Promise<boolean> 
 }
 
 /**
- * Records the events of the reservations that end between the stored position ($1) and `until` ($2). Then it moves the position
- * to the end of the last of these reservations, or to `until` if all of them were read. After a sandbox's clock was set back, the
- * position moves back as well.
+ * Records the events of the reservations that end after the stored position ($1), up to `until` ($2). Then it moves the
+ * position to the end of the last of these reservations, or to `until` if no more follow. If a sandbox's clock was set
+ * back, the position moves back, too.
  *
- * The position stops one millisecond before the end of the first reservation that another transaction has locked (`held`).
- * Later reservations wait for the next call. Reservations end at whole milliseconds, so none is skipped.
+ * If another transaction has locked a reservation (`held`), the position stops one millisecond before the end of the
+ * first such reservation. Later reservations wait for the next call. Reservations end at whole milliseconds, so none is
+ * skipped.
  */
 const expiringStatement = {
   name: 'esim.tell-expiring',

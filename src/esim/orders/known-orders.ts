@@ -32,9 +32,9 @@ export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
 /**
  * Creates a function that reads single orders. It returns the same object again while the order has not changed.
  *
- * @param options.find reads orders, in the sequence of their names; null where the bank has no such order
- * @param options.isUnchanged whether an ended order is still the same as when it was read. Without this function, ended
- *   orders never change. It is not called while `Database.isHeard` is false; the order is then read again
+ * @param options.find returns the orders in the sequence of the names; null where the bank has no such order
+ * @param options.isUnchanged whether an ended order is still the same as when it was read; default: always. While
+ *   `Database.isHeard` is false, it is not called, and the order is read again
  * @param options.maxKept how many orders are kept in memory
  */
 export function createOrderReader<Found extends Read>(
@@ -78,8 +78,8 @@ export function createOrderReader<Found extends Read>(
 }
 
 /**
- * Marks a reserved order as expired when its time is over. Nobody may see the order as expired before this, because a
- * confirm that is still running could succeed. The caller must read the order again afterwards.
+ * Marks a reserved order as expired when its time is over. No answer may show it as expired before it is marked,
+ * because a confirm that is still running could succeed. The caller must read the order again afterwards.
  */
 export const settle = ({ database, clock }: Pick<OrderReadDeps, 'database' | 'clock'>, { orderId }: Read) =>
   expireOrder(database, orderId, clock.now())
@@ -96,8 +96,8 @@ function createKnownOrders<Known>(maxKept: number) {
       orders.set(key, order)
     },
     /**
-     * Forgets all orders when a read fails. After a failover, the new database may lack the latest changes that were
-     * read from the old one.
+     * Returns the result of a read. If the read fails, forgets all orders: after a failover, the new database may lack
+     * the latest changes that were read from the old one.
      */
     orForget: <Result>(read: Promise<Result>): Promise<Result> =>
       read.catch(error => {

@@ -52,11 +52,11 @@ export const statusAtSql = (order: string, now: string): string =>
   `case when ${order}.status = 'reserved' and ${order}.reserved_until <= ${now}::timestamptz then 'expired' else ${order}.status end`
 
 /**
- * SQL condition for orders that are stored as reserved: their status at an instant (`statusAt`) is one of `statuses`.
- * It compares the column with the instant, so that an index can be used.
+ * SQL condition for orders whose stored status is reserved. It is true if their status at an instant (`statusAt`) is
+ * one of `statuses`. It compares the column with the instant, so that an index can be used.
  *
- * @param now returns SQL for the instant; called only if the condition contains it
- * @returns null: no order that is stored as reserved can have one of these statuses
+ * @param now returns SQL for the instant; called only if the condition needs it
+ * @returns null when no such order can have one of these statuses
  */
 export function reservedWith(statuses: readonly OrderStatus[], now: () => string): string | null {
   const [live, over] = [statuses.includes('reserved'), statuses.includes('expired')]

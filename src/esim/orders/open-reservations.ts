@@ -37,7 +37,8 @@ export type OpenReservations = {
  * Creates the estimates of one process, for all banks.
  *
  * @param deps.count counts the live reservations of a bank, up to the limit
- * @param deps.onError called when a count in the background fails; requests later take the lock
+ * @param deps.onError called when a count in the background fails. When the old count is no longer valid, requests take
+ *   the lock
  */
 export function createOpenReservations(deps: {
   limit: number

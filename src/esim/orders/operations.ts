@@ -88,8 +88,8 @@ export function createOrders(deps: EsimDeps): Orders {
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
         if (!moved && isOver(order)) await settleOrder(order)
-        // If `decide` allows the confirm although the statement has changed nothing, another process changed the order
-        // while the statement ran. Then the loop tries again.
+        // For an order that is confirmed already, `decide` returns 'repeat'. If it returns 'transition', another
+        // process changed the order while the statement ran, and the loop tries again.
         else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
           if (!moved)
             deps.activationReads.note({ orderId: order.orderId, kind: 'confirm_repeated', caller, at: clock.now() })
@@ -178,10 +178,10 @@ function repeatedDelivery(mail: MailState): EmailDelivery {
 }
 
 /**
- * Sends the e-mail at most once (contract/esim.md, "The e-mail"). The order is marked before the first byte is sent.
- * The mark is removed only when it is certain that nothing arrived. The message is made first: if that fails, the order
- * is not marked. It never throws: the order is paid for and confirmed, so the confirm must succeed even without its
- * e-mail.
+ * Sends the e-mail at most once (contract/esim.md, "The e-mail"). The message is made first: if that fails, the order
+ * is not marked. Then the order is marked, before the first byte is sent. The mark is removed only when it is certain
+ * that nothing arrived. This function never throws: the order is paid for and confirmed, so the confirm must succeed
+ * even without its e-mail.
  */
 async function deliver(
   deps: EsimDeps,

@@ -20,9 +20,9 @@ export function readPaymentReference(header: string | string[] | undefined): str
 }
 
 /**
- * Returns 'kept' if the order has the reference of the request, otherwise 'ignored'. Called only if a reference was
- * sent.
- * @param given the reference of the request; null: it is malformed
+ * Returns 'kept' if the order has the reference of the request, otherwise 'ignored'. Called only if the request has the
+ * header.
+ * @param given the reference of the request; null: the header is malformed
  */
 export const outcomeOf = (
   given: string | null,

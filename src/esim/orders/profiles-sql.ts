@@ -20,8 +20,8 @@ export const ofTariff = (row: string, tariffId: string, after = '0'): string =>
 export const importedFirst = (row: string): string => `order by ${row}.tariff_id, ${row}.profile_id`
 
 /**
- * Left join: `o.taken` is true if a live order holds the profile. It is written so that PostgreSQL looks up the order
- * in the unique index of live orders, once per profile.
+ * A left join with the live order of a profile. If there is one, `o.taken` is true, otherwise null. It is written so
+ * that PostgreSQL looks up each profile in the unique index of live orders.
  */
 export const joinLiveOrder = (profile: string): string => `
   left join lateral (
@@ -29,8 +29,8 @@ export const joinLiveOrder = (profile: string): string => `
     where o.profile_id = ${profile}.profile_id and o.${holdsProfile} limit 1) o on true`
 
 /**
- * The condition that no live order holds the profile, after `joinLiveOrder`. PostgreSQL expects that half of the rows
- * meet it. With `is null` it expects hardly any, and could read and sort all rows to find one.
+ * The condition that no live order holds the profile, for use after `joinLiveOrder`. For this form, PostgreSQL expects
+ * that half of the rows match. For `o.taken is null` it would expect hardly any, and could sort all rows to find one.
  */
 export const isFree = 'not coalesce(o.taken, false)'
 

@@ -6,8 +6,8 @@ import type { Database } from '../../db/database.ts'
 import { countUnsold } from './reserve-store.ts'
 
 /**
- * A count is used for a second. If counting takes long, it is used for longer, so that counting takes at most a
- * twentieth of the time.
+ * A count of the stock is used for a second. If counting takes long, the count is used for 20 times as long as counting
+ * took. So counting takes at most a twentieth of the time.
  */
 const minMs = 1_000
 const timesItsDuration = 20

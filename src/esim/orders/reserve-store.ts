@@ -9,10 +9,13 @@ export type Reservation = {
   bankId: string
   externalId: string
   /**
-   * null: the bank cannot see the tariff. Then no order is made; only an order that was made before can be returned.
+   * The tariff to reserve; null: the bank may not see it. Then no order is made; only an order that was made before can
+   * be returned.
    */
   tariffId: number | null
-  /** null: no profile is free. Then no order is made; only an order that was made before can be returned. */
+  /**
+   * The profile to try; null: none is free. Then no order is made; only an order that was made before can be returned.
+   */
   profileId: number | null
   price: string
   currency: string
@@ -70,9 +73,10 @@ const findKnownStatement: Statement = {
 }
 
 /**
- * Makes the orders whose externalId is new and whose profile is free. Two unique indexes decide, so no lock is needed.
- * For the other rows it then looks for an order with the same externalId. It always sees an order that prevented the
- * insert: an insert waits until a concurrent transaction with the same key has ended.
+ * Makes an order for each reservation whose externalId is new and whose profile is free. Two unique indexes decide
+ * this, so no lock is needed. For each other reservation, a second statement looks for an order with the same
+ * externalId. It sees every order that prevented an insert, because the insert waited until that order's transaction
+ * had ended.
  */
 export async function reserve(database: Queryable, reservations: Reservation[]): Promise<ReserveResult[]> {
   const made = await insert(database, reservations)
@@ -134,8 +138,8 @@ export async function countOpen(database: Queryable, bankId: string, now: Date, 
 
 /**
  * Adds three counts: the profiles above the tariff's position that are neither sold nor withdrawn, the free returned
- * profiles up to the position, and the reserved profiles up to the position. All profiles up to the position
- * (`stock_positions`) have been taken at least once.
+ * profiles up to the position, and the reserved profiles up to the position. The position (`taken_up_to`) is a profile
+ * id; all profiles up to it were reserved or withdrawn at least once.
  */
 const countUnsoldStatement: Statement = {
   name: 'esim.count-unsold',
@@ -151,7 +155,9 @@ const countUnsoldStatement: Statement = {
     )::int as unsold`,
 }
 
-/** Counts the profiles of a tariff that are free or reserved. Below the tariff's position it reads no sold profiles. */
+/**
+ * Counts the profiles of a tariff that are free or reserved. It skips the sold profiles below the tariff's position.
+ */
 export async function countUnsold(database: Queryable, tariffId: number): Promise<number> {
   const [row] = await database.query<{ unsold: number }>(countUnsoldStatement, [tariffId])
   return row?.unsold ?? 0
@@ -167,13 +173,13 @@ const countHeldStatement: Statement = {
 export type WithinLimits = {
   bankId: string
   reservations: Reservation[]
-  /** The maximum of live reservations of the bank. */
+  /** The maximum number of live reservations of the bank. */
   limit: number
-  /** The maximum of live reservations for each tariff; null: no maximum. */
+  /** The maximum number of live reservations of each tariff, by the tariff's id; null: no maximum. */
   ofTariffs: ReadonlyMap<number, number> | null
 }
 
-/** Like `reserveWithinLimit`, but also limits how many of each tariff the bank may hold. */
+/** Makes reservations for one bank. It limits how many the bank may hold in total, and how many of each tariff. */
 export async function reserveWithinShares(
   transaction: Queryable,
   { ofTariffs, ...input }: WithinLimits,

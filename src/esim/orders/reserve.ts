@@ -22,8 +22,8 @@ export type ReserveDeps = {
   stock: Stock
   openReservations: number
   /**
-   * How much of a tariff's unsold stock one bank may hold, in percent. It applies to banks that have no value in the
-   * directory.
+   * The share of a tariff's unsold stock that one bank may hold, in percent. It applies to banks that have no share of
+   * their own.
    */
   reservationShare: number
   /** Called with the outcome of every reservation, for the metrics. */
@@ -44,16 +44,17 @@ export type Reserve = (input: ReserveRequest) => Promise<{ order: Order; repeate
 
 type Attempt = { reservation: Reservation; candidate: Candidate | null }
 /**
- * `candidate` is the profile that was tried for this reservation. It may differ from the attempt's own candidate,
- * because `arrange` redistributes the profiles of a statement in the order of their ids.
+ * `candidate` is the profile that was tried for this reservation. It may differ from the candidate of the `Attempt`,
+ * because `arrange` exchanges the profiles among the reservations of a statement.
  */
 type AttemptResult = { result: ReserveResult | Error; candidate: Candidate | null }
 
 /**
- * Reserves a profile of a tariff (POST /orders). A repeated externalId gets its order as it is now.
+ * Creates the function that reserves a profile of a tariff (POST /orders). If the externalId was used before, it
+ * returns that order as it is now.
  *
- * @param lapsed handles orders that are over. `isOver` says whether a reservation is over but not marked yet; `settle`
- *   marks it, and the order must then be read again
+ * @param lapsed handles reservations whose time is over. `isOver` says whether a reservation is over but not marked
+ *   yet; `settle` marks it, and the order must then be read again
  * @returns a function that throws DomainError 'not-found' for an unknown tariff, 'external-id-mismatch' when the
  *   externalId belongs to another tariff, 'no-stock' without a free profile, 'off-sale' for a tariff that is switched
  *   off, 'too-many-reservations' at the bank's limit of open reservations
@@ -138,8 +139,8 @@ function tooMany(): DomainError {
 }
 
 /**
- * Tries once to make an order. Attempts of one bank that arrive together share a statement. An error is returned as a
- * result.
+ * Creates a function that tries once to make an order. Attempts of one bank that arrive together share a statement. The
+ * function does not throw: it returns an error as the result.
  */
 function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<AttemptResult> {
   const { database, clock } = deps

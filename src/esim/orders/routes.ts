@@ -26,7 +26,7 @@ import { confirmedView, offerView, operatorView, orderView } from './views.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The answer contains activation data, so people with read-only roles must not get it. */
+    /** True: the answer contains activation data, so people with read-only roles must not get it. */
     showsSecrets?: boolean
   }
 }

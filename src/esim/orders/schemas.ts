@@ -210,7 +210,10 @@ const always = {
   503: 'The platform is temporarily unavailable; try again after `Retry-After` seconds',
 }
 
-/** The error of operations that sell or return activation data. Systems may have any role (contract/access.md, "Roles"). */
+/**
+ * The error of operations that sell or return activation data. Of a bank's callers, only people with the role VIEWER
+ * are refused: systems may have any role (contract/access.md, "Roles").
+ */
 export const notForViewers = {
   403: 'The token does not belong to a bank, or belongs to a person with the role `VIEWER`. A system may have any role',
 }

@@ -166,7 +166,7 @@ export type ConfirmResult = { moved: boolean; order: SealedOrder }
  */
 const isReserved = `status || '' = 'reserved'`
 
-/** Makes a statement that confirms orders. @param change further columns that it sets */
+/** Makes a statement that confirms orders. @param change SQL that sets further columns */
 const confirmWith = (name: string, change: string): Statement => ({
   name,
   plannedOnce: ['orders', 'profiles'],
@@ -184,15 +184,17 @@ const confirmWith = (name: string, change: string): Statement => ({
 
 const confirmStatement = confirmWith('esim.confirm', '')
 /**
- * Confirms orders with payment references ($6), which are in the sequence of the ids ($1). It is a separate statement,
- * because most confirms have no reference and can skip this look-up.
+ * Confirms orders and stores their payment references. $6 has the references, in the sequence of the ids ($1). Most
+ * confirms have no reference, so they use the statement above, which needs no such look-up.
  */
 const confirmWithReferences = confirmWith(
   'esim.confirm-with-references',
   ', payment_reference = ($6::text[])[array_position($1::uuid[], o.order_id)]',
 )
 
-/** @property paymentReference when several confirms of one order come together, the first reference counts */
+/**
+ * @property paymentReference null: none. Of several confirms of one order that come together, only the first one counts
+ */
 export type ConfirmItem = { orderId: string; paymentReference: string | null }
 
 /**
@@ -213,8 +215,8 @@ export async function confirm(
     ? database.tuples<SealedValues>(confirmStatement, values)
     : database.tuples<SealedValues>(confirmWithReferences, [...values, references]))
   const results = new Map(moved.map(row => [row[0], { moved: true, order: sealedOrderOf(row) }]))
-  // Orders that were not confirmed are read by a separate statement. Inside the first statement, this lookup cost a
-  // twentieth of the time even when there were none.
+  // Orders that were not confirmed are read by a separate statement. As a part of the first statement, this look-up
+  // took a twentieth of its time, even when all orders were confirmed.
   const others = sorted.filter(orderId => !results.has(orderId))
   if (others.length > 0)
     for (const order of await findSealedOrders(database, input.bankId, others))
@@ -249,13 +251,16 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 
 const expiredAtOnce = 1_000
 /**
- * SQL that reads the position of expiry-warning.ts. All reservations that end before this instant have their event
- * `order.expiring`; for a reservation that ends later, the statement that marks it as expired must record this event
- * first. The position is locked before any order, so that it cannot change meanwhile.
+ * SQL that reads the position of expiry-warning.ts. For all reservations that end up to this instant, the event
+ * `order.expiring` is recorded. For a reservation that ends later, the statement that marks it as expired must record
+ * this event first. The position is locked before any order, so that it cannot change meanwhile.
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`
-/** Always true. A statement that uses it must read `warned_up_to`, and so takes its lock, before it locks orders. */
+/**
+ * A condition that is always true. It makes a statement read `warned_up_to`, and so take its lock, before it locks
+ * orders.
+ */
 const isWarnedKnown = '(select reached from warned_up_to) is not null'
 /** Records `order.expiring` for the `expired` reservations that do not have this event yet. */
 const warnFirst = `
@@ -265,7 +270,10 @@ const warnFirst = `
   ), warned as (
     ${recordingEvents({ type: 'order.expiring', from: 'late', to: { bank: 'bank_id' }, at: 'at', text: 'text' })} returning 1
   )`
-/** The expired reservations. The count makes PostgreSQL record `order.expiring` before the caller records `order.expired`. */
+/**
+ * The expired reservations. To get the count, PostgreSQL must record `order.expiring` before the caller's
+ * `order.expired`.
+ */
 const afterWarning = 'expired cross join (select count(*) from warned) as first'
 /** `ended_by` tells the trigger of migration 0026 that this statement records the event itself. */
 const markExpired = `update orders set status = 'expired', ended_by = 'clock'`
@@ -331,7 +339,8 @@ export async function waitForLapsed(database: Queryable, tariffId: number, now: 
   const [row] = await database.query<{ found: number; held: number }>(
     {
       name: 'esim.wait-for-lapsed',
-      // `held` waits for the row's lock. PostgreSQL runs it only because its rows are counted.
+      // `held` waits for the lock on the row that `lapsed` found. PostgreSQL would skip `held` if its rows were not
+      // counted.
       text: `
         with lapsed as materialized (
           select order_id from orders where tariff_id = $1 and status = 'reserved' and reserved_until <= $2 limit 1
@@ -346,9 +355,9 @@ export async function waitForLapsed(database: Queryable, tariffId: number, now: 
 }
 
 /**
- * Removes sold and withdrawn profiles from the list of returned profiles. The statement that reserves a profile removes
- * it from the list, too. But if that statement had to wait for the cancel that returned the profile, it cannot see the
- * new entry. Such entries only waste space, because readers skip them.
+ * Removes sold and withdrawn profiles from the list of returned profiles. Normally the statement that reserves a
+ * profile removes its entry. But if that statement had to wait for the cancel that returned the profile, it cannot see
+ * the new entry, and the entry stays. Such entries only waste space, because readers skip them.
  */
 export function forgetSold(database: Queryable): Promise<number> {
   return database.execute(
@@ -361,7 +370,7 @@ export function forgetSold(database: Queryable): Promise<number> {
 
 /**
  * Marks the attempt to send the e-mail, before its first byte is sent.
- * @returns false when another attempt was made and is not known to have failed
+ * @returns false when there was an earlier attempt, unless that one is known to have failed
  */
 export async function claimMail(database: Queryable, orderId: string, now: Date): Promise<boolean> {
   const claimed = await database.execute(
@@ -394,9 +403,9 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
 }
 
 /**
- * For each tariff, looks for a profile in four places and takes the first that it finds: the profile that was free last
- * time, the profiles above the tariff's position (`stock_positions`), the returned profiles, and the reservations that are over
- * but not marked yet.
+ * For each tariff, returns the first profile found in four places: the profile that the previous search found
+ * (`seen_free`), the profiles above the tariff's position (`stock_positions`), the returned profiles, and the
+ * reservations that are over but not marked yet.
  */
 const findFreeStatement: Statement = {
   name: 'esim.find-free',
@@ -432,8 +441,8 @@ const findFreeStatement: Statement = {
 /**
  * Finds the tariffs that have a free profile now, with one profile each that can be sold.
  *
- * @param tariffs their ids, each with the profile that was found last time, if any. This profile is tried first,
- *   because a search from the beginning would read everything that was just sold
+ * @param tariffs the tariffs' ids, each with the profile that the previous search found, if any. This profile is tried
+ *   first, because a search from the beginning would read everything that was sold since
  */
 export async function findFree(
   database: Queryable,

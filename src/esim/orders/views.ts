@@ -16,7 +16,7 @@ export function offerView({ operator, free }: Offer) {
 /** @param free whether the tariff has a free profile */
 function tariffView(tariff: Tariff, free: boolean) {
   const { tariffId, operatorCode, onSale, price, ...shown } = tariff
-  // A price has at most 2 decimals and is below 10^10, so a JavaScript number can hold it exactly.
+  // A price has at most 2 decimals and is below 10^10, so it keeps all its digits as a JavaScript number.
   return { ...shown, price: Number(price), available: onSale && free }
 }
 
@@ -29,8 +29,8 @@ export const shownEnd = ({ status, reservedUntil }: Pick<Order, 'status' | 'rese
   status === 'confirmed' || status === 'cancelled' ? null : instantText(reservedUntil)
 
 /**
- * The view of an order. @param order with its current status: a reservation that is over must be marked as expired
- * already
+ * The view of an order.
+ * @param order its status must be the current one: a reservation that is over must be marked as expired already
  */
 export function orderView(order: Order, tariff: Tariff) {
   const { status } = order

@@ -1,7 +1,7 @@
 /**
- * Checks the sales figures and the counters of stock against the orders and profiles. The figures are the stored sums
- * plus the orders of outbox rows that are not added yet. Each comparison is one statement, so it sees both sides at the
- * same instant.
+ * Checks the sales figures and the counters of stock against the orders and profiles. The figures are the stored sums,
+ * plus the orders in the outbox that these sums lack so far. Each comparison is one statement, so it reads the figures
+ * and the orders at the same instant.
  */
 import type { Check, Piece, Step } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
@@ -53,14 +53,14 @@ const cellOfAll = `'${allBanks}'::uuid as bank_id, tariff_id, '' as currency, 0 
 
 type Unit = 'hour' | 'day'
 /**
- * Two queries: one reads the stored rows, the other counts the same rows again. Their columns are the unit, `cell` and
- * `orders`.
+ * Two queries whose results must be equal. `kept` reads the stored rows, and `counted` counts them again. Both return
+ * the hour or the day, the columns of `cell`, and `orders`.
  */
 type Sides = { kept: string; counted: string }
 
 /**
- * Finds the cells that differ. Compares both sides in one pass and one hash table, because a join of two sums costs
- * twice as much.
+ * Finds the cells that differ between the two queries. It puts the rows of both into one hash table, because a join of
+ * two sums costs twice as much.
  */
 const differences = (unit: Unit, { kept, counted }: Sides) => `
   select 'the ${unit} ' || ${unit} || ' has ' || counted || ' ' || outcome || ' orders of '
@@ -243,8 +243,8 @@ const goneOneByOne = `${ofThem}
   ) as o`
 
 /**
- * How many ids the range of `goneInRange` may have for each profile of the tariffs. With more ids, it would read many
- * profiles of other tariffs, and it costs less to look up each order.
+ * For each profile of the tariffs, the range of `goneInRange` may have at most this many ids. A longer range has many
+ * profiles of other tariffs, so it costs less to look up each order.
  */
 const maxIdsForEach = 3
 
@@ -267,8 +267,8 @@ async function findRange(database: Queryable, from: number, to: number): Promise
 }
 
 /**
- * Finds the last tariff of a piece. It uses the stored counter (`loaded`) only to choose the size of the piece. A wrong
- * counter changes the size, and the check of the piece reports the counter.
+ * Finds the last tariff of a piece. It uses the stored counter (`loaded`) only to choose the size of the piece. If the
+ * counter is wrong, the piece has another size, and its check reports the wrong counter.
  */
 const lastTariffText = `
   select max(tariff_id) as "tariffId", max(tariff_id) = (select max(tariff_id) from tariffs) as "isEnd"

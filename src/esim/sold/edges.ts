@@ -1,13 +1,13 @@
 /**
- * Splits time spans into whole days, whole hours (UTC), and parts of less than an hour at both ends. The sums of days
- * and hours are stored; the orders in the shorter parts must be counted. Each bound is first rounded to the nearest
- * day; then the hours and the rest between the bound and that day are added or subtracted.
+ * Splits time spans into whole days, whole hours (UTC), and rests of less than an hour. The sums of days and hours are
+ * stored; the orders in the rests must be counted. Each end of a span is first rounded to the nearest day. Then the
+ * hours and the rest between this end and that day are added or subtracted.
  */
 
 const hourMs = 3_600_000
 const dayMs = 86_400_000
 
-/** A part of a span. `sign`: whether the part is added to the span or subtracted from it. */
+/** A part of the span with the number `span`. `sign`: 1 if the part is added to the span, -1 if it is subtracted. */
 type Signed = { span: number; sign: 1 | -1 }
 
 export type Parts = {
@@ -15,14 +15,14 @@ export type Parts = {
   days: { span: number; day: string }[]
   /** The beginning of each hour. */
   hours: (Signed & { hour: Date })[]
-  /** Spans of less than an hour. Each includes `from` and excludes `until`. */
+  /** Parts of less than an hour. Each includes `from` and excludes `until`. */
   rests: (Signed & { from: Date; until: Date })[]
 }
 
 /**
  * Splits consecutive spans into parts.
  *
- * @param bounds of the spans, in the order of time; n spans have n + 1 bounds
+ * @param bounds the ends of the spans, in the order of time; n spans have n + 1 bounds
  * @returns the parts that add up to each span; spans are numbered from 0
  */
 export function partsOf(bounds: readonly Date[]): Parts {
@@ -38,7 +38,10 @@ export function partsOf(bounds: readonly Date[]): Parts {
   return { days: parts.days, hours: parts.hours.filter(isSpan), rests: parts.rests.filter(isSpan) }
 }
 
-/** Each bound counts twice: it is added to the span that begins there and subtracted from the span that ends there. */
+/**
+ * A bound belongs to two spans. A part that is added to the span that begins there is subtracted from the one that ends
+ * there, and the other way round.
+ */
 const onBothSides = (index: number, sign: 1 | -1): Signed[] => [
   { span: index, sign },
   { span: index - 1, sign: sign === 1 ? -1 : 1 },

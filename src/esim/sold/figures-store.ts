@@ -1,6 +1,6 @@
 /**
  * Reads the sales figures and the counters of tariffs. The stored sums (`fold-store.ts`) lack the latest orders. Each
- * statement adds these from the outbox, so its figures are exact.
+ * statement adds these orders from the outbox, so its figures are exact.
  */
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
@@ -17,11 +17,11 @@ import { allReached } from './fold-store.ts'
 const maxTries = 10
 
 /**
- * Runs a query over the sales figures. The stored sums lack the latest orders, so the query must add them. It reads
- * these orders from the `with` query `fresh`, each with its `outcome` and `ended_at`.
+ * Runs a query over the sales figures. The stored sums lack the latest orders, so the query must add them. It finds
+ * these orders in the `with` query `fresh`, each with its `outcome` and `ended_at`.
  *
- * @param query `parts` (for `with`) and `select`; $1 to $3 are taken, so `values` begin with $4. `ofBank`: SQL of a
- *   bank's id, to leave the orders of other banks out of `fresh`
+ * @param query `select`, and `parts` with further `with` queries. $1 to $3 are used already, so `values` begin with $4.
+ *   `ofBank`: SQL for the id of a bank; then `fresh` has only orders of this bank
  * @throws DomainError 'unavailable' after an upgrade, until the sums contain all old orders and all old stock
  *   (`fold-store.ts`); also when every try failed
  */
@@ -36,8 +36,9 @@ export async function readFigures<Row>(database: Queryable, query: FiguresQuery)
 type FiguresQuery = { ofBank?: string; parts?: string; select: string; values: unknown[] }
 
 /**
- * Like `readFigures`, but the rows come one by one. Parsing one JSON value with long texts would block other requests.
- * The query must return at least one row, because each row has `isUpToDate`.
+ * Like `readFigures`, but returns the rows one by one and not as one JSON value. If the texts are long, parsing one
+ * JSON value would block other requests. The query must return at least one row, because `isUpToDate` is a column of
+ * its rows.
  */
 async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Promise<Row[]> {
   await requireComplete(database)
@@ -50,8 +51,8 @@ async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Prom
       ${query.ofBank ? `where recorded.account = ${query.ofBank}` : ''}
     )${query.parts ? `, ${query.parts}` : ''}
     select ${newestPosition('sales')} = $3 as "isUpToDate", found.* from (${query.select}) as found`
-  // The position is read by a separate statement (see `unseen`). `isUpToDate`: the position was still the newest when
-  // `text` ran.
+  // The position is read by a separate statement (see `unseen`). If `isUpToDate` is false, the position has moved
+  // before `text` ran, and the figures are read again.
   for (let tried = 0; tried < maxTries; tried++) {
     const position = await findPosition(database, 'sales')
     const values = [...valuesOf(position), position.snapshot, ...query.values]
@@ -118,7 +119,10 @@ export async function findTimeZone(database: Queryable, bankId: string): Promise
   return bank?.timeZone ?? 'UTC'
 }
 
-/** JSON texts for the answer: each of `days` is one or more items of a list, `totals` an object. */
+/**
+ * JSON texts for the answer. Each of `days` has one or more items of the list, separated by commas; `totals` is an
+ * object.
+ */
 export type SalesTexts = { days: string[]; totals: string }
 
 const ended = `status in ('confirmed', 'cancelled', 'expired')`
@@ -130,11 +134,13 @@ const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
 export const firstIdEndingAt = (at: Date): string => firstOrderId(new Date(at.getTime() - reservationMinutes * 60_000))
 
 /**
- * The beginning of the `with` query `cells`: a bank's orders that ended within spans, by tariff, currency, price and
- * outcome. Its last bracket is left open, so that callers can add more rows. Uses the values $4 to $15.
+ * The `with` queries `days`, `hours` and `cells`. `cells` has a bank's orders that ended within spans, by tariff,
+ * currency, price and outcome. Its last bracket is left open, so that callers can add more rows. Uses the values $4 to
+ * $15.
  *
- * `partsOf` has split the spans into days ($5, $6), hours ($7 to $9) and rests ($10 to $15). For days and hours, the cells
- * are the stored sums plus the orders of `fresh`. For a rest, the orders themselves are counted. A `sign` of -1 subtracts.
+ * `partsOf` has split the spans into days ($5, $6), hours ($7 to $9) and rests of less than an hour ($10 to $15). For
+ * days and hours, `cells` has the stored sums plus the orders of `fresh`. For rests, it counts the orders themselves. A
+ * `sign` of -1 subtracts.
  */
 export const spanCells = `
       days as (select * from unnest($5::int[], $6::date[]) as d (span, day)),
@@ -159,7 +165,7 @@ export const spanCells = `
 
 /**
  * The values for `spanCells`.
- * @param bounds of the spans, in the order of time; n spans have n + 1 bounds
+ * @param bounds the ends of the spans, in the order of time; n spans have n + 1 bounds
  */
 export function spanValues(bankId: string, bounds: readonly Date[]): unknown[] {
   const { days, hours, rests } = partsOf(bounds)
@@ -194,8 +200,8 @@ const amountsText = `string_agg('{"currency":"' || currency || '","amount":' || 
  * second. It returns one text for each day, so that no text is long. Codes and currencies have no character that JSON
  * escapes (text/text-rules.ts).
  *
- * @param names of the days
- * @param bounds of the days, in the order of time; n days have n + 1 bounds
+ * @param names the days, `yyyy-mm-dd`
+ * @param bounds the ends of the days, in the order of time; n days have n + 1 bounds
  */
 export async function countSales(
   database: Queryable,
@@ -257,8 +263,8 @@ type Outcome = 'confirmed' | 'cancelled' | 'expired'
 type Since = { parts: string; values: unknown[] }
 
 /**
- * Like `spanCells`, but for the orders of all banks whose stored status says that they ended at an instant or later.
- * Uses the values $4 to $11.
+ * Like `spanCells`, but for the orders of all banks that ended at an instant or later. It uses the stored status, so it
+ * omits reservations that are over but not marked yet. Uses the values $4 to $11.
  */
 function endedSince(since: Date): Since {
   const { day, hours, rests } = edgeOf(since)

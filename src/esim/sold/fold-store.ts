@@ -1,16 +1,15 @@
 /**
- * Adds the orders that have ended to the sales figures and to the counters of tariffs. A job takes them from the
- * outbox. The outbox lacks the *old orders*, which were made before migration 0026 created the outbox. They are added
- * once, in pieces, in the order of their ids.
+ * Adds the orders that have ended to the sales figures and to the counters of tariffs. A job reads their events from
+ * the outbox. The *old orders* were made before migration 0026 created the outbox, so their events may be missing. They
+ * are added once, in batches, in the order of their ids.
  *
- * Each order counts exactly once. `reached` is the highest id of the pieces that are done:
+ * Each order counts exactly once. `reached` is the highest id of the batches that are done:
  *
- * - An order above `reached` is added when its piece is done, if it has ended by then. Until then its events are
- * ignored.
- * - An order at or below `reached` is added when its event is taken.
+ * - An order above `reached` is added with its batch, if it has ended by then. Until then its events are ignored.
+ * - An order at or below `reached` is added when its event is read.
  *
- * One statement adds a piece and takes all events that its snapshot sees. If an order of the piece has ended in this
- * snapshot, the same statement takes and ignores its event. If it ends later, a later statement takes its event.
+ * One statement adds a batch and reads all events that its snapshot sees. If an order of the batch has ended in this
+ * snapshot, the same statement reads and ignores its event. If the order ends later, a later statement reads its event.
  */
 import type { Database, Queryable } from '../../db/database.ts'
 import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'

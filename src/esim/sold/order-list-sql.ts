@@ -1,7 +1,8 @@
 /**
- * Lists of a bank's orders for programs, as SQL. It reads one index range for each status, or for each tariff and
- * status, and takes at most one page from each (`migrations/0027_order_lists.sql`). Filters by time are ranges of ids,
- * because an id begins with the instant at which the order was made, and an order ends with its reservation at the latest.
+ * Builds the SQL with which programs list a bank's orders. It reads one index range for each status, or for each tariff
+ * and status, and takes at most one page from each (`migrations/0027_order_lists.sql`). Filters by time are ranges of
+ * ids, because an id begins with the instant at which the order was made, and an order ends at the latest when its
+ * reservation ends.
  */
 import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
@@ -115,10 +116,10 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
  * made.
  *
  * For an ascending list, `nth` finds for each tariff when its `limit`-th order was made. The earliest of these times is
- * the horizon. One tariff has enough orders up to the horizon to fill the page, and all of them are confirmed within
- * `reservationMinutes` after the horizon. So an order that was made later than that cannot be on the page, and is not
- * read. A descending list does the same backwards. If there is no limit, or no tariff has `limit` orders, there is no
- * horizon, and all orders are read.
+ * the horizon. So one tariff has enough orders up to the horizon to fill the page, and each was confirmed less than
+ * `reservationMinutes` after the horizon. An order that was made after that cannot be on the page and is not read. A
+ * descending list does the same backwards. If there is no limit, or no tariff has `limit` orders, there is no horizon,
+ * and all orders are read.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)
@@ -149,9 +150,9 @@ const byExternalId = (filter: OrderListFilter, put: Put): string => `
     ${conditionsOf(filter, put)} ${endOf(filter, put)}`
 
 /**
- * Turns the filter's times and the page's position into conditions. Most times become two conditions: an exact one on
- * the column of the time, and a wider one on `order_id` for the index. A range of times gives a range of ids, because
- * an id begins with the time of the reservation, and an order ends at most `reservationMinutes` later
+ * Turns the filter's times and the page's position into SQL conditions. Most times become two conditions: an exact one
+ * on the column of the time, and a wider one on `order_id` for the index. A range of times gives a range of ids,
+ * because an id begins with the time of the reservation, and an order ends at most `reservationMinutes` later
  * (`firstIdEndingAt`).
  */
 function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderListFilter, put: Put): string {

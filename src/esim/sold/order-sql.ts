@@ -1,5 +1,5 @@
 /**
- * Builds the SQL that finds orders for people, newest first. It reads one index range for each status, or for each
+ * Builds the SQL with which people search orders, newest first. It reads one index range for each status, or for each
  * tariff and status, and takes at most one page from each (`migrations/0027_order_lists.sql`). So a page costs the same
  * in a long history as in a short one, even when nothing matches.
  */
@@ -51,9 +51,10 @@ export const inRanges = (filter: OrderFilter): OrderQuery =>
   )
 
 /**
- * Builds the query for an id that has at least `count` orders above it. In each index range (a bank, a status and
- * perhaps a tariff), it finds the id that follows the `count` newest ones. It returns the highest of these ids, or no
- * row if no range has more than `count` orders. The filter's `externalId` is ignored.
+ * Builds the query for an id that has at least `count` orders above it. An index range has the orders of one bank and
+ * status, and perhaps of one tariff. In each range, the query finds the id that follows the `count` newest ones. It
+ * returns the highest of these ids, or no row if no range has more than `count` orders. It ignores the filter's
+ * `externalId`.
  */
 export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
@@ -62,12 +63,13 @@ export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
     return `select order_id from (${found}) found order by order_id desc limit 1`
   })
 
-/** Builds the query that reads all index ranges. @param taken `order by` and `limit` for each range */
+/** Builds the query that reads all index ranges. @param taken the end of each range's query: `order by` and `limit` */
 function rangesText(filter: OrderFilter, put: Put, taken: string): string {
   const banks = banksText(filter, put)
   const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
   const rest = restConditions(filter, put)
-  // The condition repeats that these orders have ended, because otherwise the planner does not use the partial index.
+  // The condition `status in (…)` repeats that these orders have ended. Without it, the planner does not use the
+  // partial index.
   const ended = `
     select r.order_id from ${banks} cross join unnest(${put(endedStatuses(filter))}::text[]) as s (status)
     ${tariffs ? `cross join unnest(${tariffs}) as t (tariff_id)` : ''}
@@ -94,7 +96,7 @@ const banksText = ({ bankIds }: OrderFilter, put: Put): string =>
     ? `(select ${put(bankIds[0] ?? null)}::uuid as bank_id) as b`
     : `unnest(${put(bankIds)}::uuid[]) as b (bank_id)`
 
-/** The `count` newest orders within the filter's times and page. Bank, tariff and status of the filter are ignored. */
+/** Builds the SQL for the `count` newest orders that match the filter, without its bank, tariff and status. */
 export const newestOfAll = (filter: OrderFilter, count: number) => (put: Put) =>
   `select order_id from orders where true ${restConditions(filter, put)} order by order_id desc limit ${put(String(count))}::int`
 
@@ -133,7 +135,10 @@ export const ofProfile = (profile: { iccidHash: Buffer } | { msisdn: string }, n
       limit ${maxProfilesOfNumber}))
     and ${holdsProfile} and (status <> 'reserved' or reserved_until > ${put(now)}::timestamptz)`
 
-/** The first `count` ids in the index of external ids; other filters are ignored. */
+/**
+ * Builds the query for the first `count` orders in the index of external ids. It ignores all other conditions of the
+ * filter.
+ */
 export const firstOfExternalId = ({ bankIds, externalId = '', isExact }: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
     const max = put(String(count))

@@ -99,10 +99,10 @@ export async function findOrders(
 }
 
 /**
- * All matching orders, newest first, from one snapshot. They are read as fast as the client takes them.
+ * All matching orders, newest first, from one snapshot. They are read only as fast as the client takes them.
  *
  * @param deps.database where orders are read
- * @param deps.aside where banks and tariffs are looked up
+ * @param deps.aside another connection, on which banks and tariffs are looked up
  * @param deps.signal aborts when the client disconnects
  */
 export async function* readOrders(
@@ -220,7 +220,7 @@ async function findOfAllBanks(find: Find, filter: OrderFilter): Promise<string[]
   return newest.length === filter.limit ? newest : find(inRanges(filter))
 }
 
-/** SQL for the fields that need only the tables of `ownJoins` and the order `o` itself. */
+/** SQL for the fields that come from the order `o` itself, or from a table that `ownJoins` joins. */
 const ownColumns = {
   orderId: 'o.order_id',
   externalId: 'o.external_id',
@@ -241,14 +241,14 @@ const ownColumns = {
 } as const satisfies Partial<Record<keyof ShownOrder, string>>
 
 /**
- * SQL for the line that an order has in the daily statements. `offset 0` makes PostgreSQL find it by the primary key
- * alone, without the caller's condition on `statement_id`. If the planner's statistics are older than the first daily
- * statement, it would otherwise use that condition and read the index of all closed lines.
+ * SQL for the line that an order has in the daily statements. `offset 0` makes PostgreSQL find the line by the primary
+ * key alone, without the caller's condition on `statement_id`. With that condition, and with the planner's statistics
+ * from before the first daily statement, PostgreSQL would read the index of all closed lines.
  */
 const lineOf = (orderId: string): string =>
   `select statement_id from statement_lines where order_id = ${orderId} offset 0`
 
-/** Joins with the tables of `ownColumns`, looked up for each order `o`. */
+/** Joins each order `o` with the tables that `ownColumns` reads: its profile and its closed statement. */
 const ownJoins = `
   cross join lateral (select msisdn, imported_at from profiles where profile_id = o.profile_id offset 0) p
   left join lateral (
@@ -272,7 +272,7 @@ const shownColumns = Object.entries(shown)
   .map(([name, column]) => `${column} as "${name}"`)
   .join(', ')
 
-/** Joins with the tables whose values are shown, looked up for each order `o`. */
+/** Joins each order `o` with all tables that `shown` reads. */
 const shownJoins = `${ownJoins}
   cross join lateral (select code, name from banks where bank_id = o.bank_id offset 0) b
   cross join lateral (

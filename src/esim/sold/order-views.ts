@@ -1,4 +1,4 @@
-/** Builds the answers about orders for people. */
+/** Builds the answers about orders that people see. */
 import { parseCallerName } from '../../access/caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'

@@ -42,8 +42,9 @@ const cells = {
 }
 
 /**
- * The names of the columns, for entries of `cells` that write several columns. PostgreSQL builds the text of these
- * columns once, and uses it again for other orders with the same tariff or statement.
+ * Some entries of `cells` write several columns. This is the list of these entries with the names of their columns.
+ * PostgreSQL builds the text of such an entry once, and uses it again for other orders with the same tariff or
+ * statement.
  */
 const columns: Record<string, readonly string[]> = {
   tariff: ['operatorCode', 'tariffCode'],
@@ -58,9 +59,8 @@ const line = `${row(Object.values(cells))} || E'\\r\\n'`
 
 /**
  * SQL for the lines of the file. `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order
- * of their ids, so the first lines arrive at once, even in a long file. PostgreSQL remembers the results of a look-up.
- * So all values that only one order has are in the first look-up, and the results of the other look-ups can be used
- * again.
+ * of their ids, so the first lines arrive at once, even in a long file. PostgreSQL keeps the tariffs and statements
+ * that it has looked up, for further orders. So all values that differ from order to order are in the first look-up.
  */
 const lines = `
   select ${line} from ($2) found (order_id)
@@ -82,7 +82,7 @@ const lines = `
  * arrived.
  *
  * @param deps.database where orders are read
- * @param deps.aside where tariffs are looked up
+ * @param deps.aside another connection, on which tariffs are looked up
  * @param signal aborts when the client disconnects
  * @throws DomainError 'unavailable' when the client has disconnected
  */

@@ -11,10 +11,10 @@ const dayMs = 86_400_000
 const defaultDays = 30
 
 /**
- * Orders that ended on each day of the bank's statements, by tariff. Without `from` and `to` it covers the last 30
- * days.
+ * Counts the orders that ended on each day of the bank's statements, by tariff. Without `from` and `to`, it counts
+ * those of the last 30 days.
  *
- * @returns JSON as clients get it, in pieces
+ * @returns the JSON text of the answer, in pieces
  * @throws DomainError 'invalid' for invalid or too many days
  */
 export async function readSales(

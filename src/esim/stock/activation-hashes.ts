@@ -27,11 +27,12 @@ type Hashed = { profileId: number; hash: Buffer }
 type Done = { outcome: 'soon' | null; repeated: number[]; unreadable: number[] }
 
 /**
- * Hashes the codes of the next profiles. Two profiles cannot have the same hash. If another profile has the hash
- * already, the profile gets none and is noted in `repeated_activation_codes`.
+ * Hashes the activation codes of the next profiles. No two profiles may have the same hash. If another profile has it
+ * already, this profile gets none and is listed in `repeated_activation_codes`.
  *
  * @param input.atOnce how many profiles are looked at
- * @returns 'soon': there may be more; false: there are none; null: an import or another process holds the lock
+ * @returns 'soon' when there may be more; false when there are none; null when an import or another process holds the
+ *   lock
  */
 export async function hashActivationCodes(
   { database, sealing, warn }: Deps,
@@ -120,7 +121,7 @@ async function storeHashes(transaction: Queryable, hashed: Hashed[]): Promise<vo
   )
 }
 
-/** Notes the profiles that got no hash because another profile has it. @returns their ids */
+/** Lists the profiles that got no hash, because another profile has it. @returns their ids */
 async function noteRepeated(transaction: Queryable, hashed: Hashed[]): Promise<number[]> {
   const repeated = await transaction.query<{ profileId: number }>(
     `insert into repeated_activation_codes (profile_id, other_profile_id)

@@ -56,10 +56,11 @@ export const auditChecks: readonly Check[] = [
 ]
 
 /**
- * The audit's steps over orders and profiles. Two walks together prove that profiles = free + reserved + sold +
- * withdrawn: each live order holds a profile of its own tariff, and each profile is held by at most one live order.
+ * The audit's steps over orders and profiles. The walk over orders and the walk over profiles together prove that
+ * profiles = free + reserved + sold + withdrawn: each live order holds a profile of its own tariff, and each profile is
+ * held by at most one live order.
  *
- * @param now decides which reservations are over
+ * @param now the instant that decides which reservations are over
  * @param more further statements over the same ranges of orders
  */
 export function orderSteps(now: Date, more: (within: Within) => readonly Read[]): Step[] {
@@ -83,8 +84,8 @@ const tariffs: Walk = {
 }
 
 /**
- * Checks orders by ascending id, which is also by time. This walk looks up only the profiles of cancelled and expired
- * orders. The walk over profiles reads every profile, so it checks those of live orders.
+ * Checks orders by ascending id, which is also by time. It looks up only the profiles of cancelled and expired orders,
+ * because the walk over profiles checks the profiles of live orders.
  */
 const orders = (now: string, more: (within: Within) => readonly Read[]): Walk => ({
   name: 'orders',

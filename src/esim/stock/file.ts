@@ -148,8 +148,9 @@ function activationError(code: string): StockError | undefined {
 const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any order)`
 
 /**
- * The position of each of `stockColumns` in a line. The error repeats line 1 only if it has the names of the columns,
- * separated by semicolons or tabs. Any other line could be a profile, because the header may be missing.
+ * Returns the position of each of `stockColumns` in line 1. The error repeats line 1 only if it has the names of the
+ * columns, separated by semicolons or tabs. Otherwise line 1 could be a profile with secrets, in a file without a
+ * header.
  */
 function placesInHeader(text: string | undefined): number[] {
   if (text !== undefined && isOtherFormat(text))

@@ -24,7 +24,7 @@ import * as stockStore from './store.ts'
 /** @property origin who makes the change; without it, the platform itself */
 export type StockDeps = { database: Database; clock: Clock; sealing: Sealing; origin?: Origin }
 
-/** @property duplicateLines the first duplicates by their lines; left out when there are none */
+/** @property duplicateLines the first duplicates in the order of the file; left out when there are none */
 export type Imported = {
   imported: number
   duplicates: number
@@ -92,8 +92,9 @@ async function recordImported(
 }
 
 /**
- * Gives the staged profiles new ids above those of an import that finished meanwhile (see `isOvertaken`). Each profile is sealed
- * again, because the ciphertext is bound to the id. The caller holds the lock of imports, so no other import can commit meanwhile.
+ * Gives the staged profiles new ids. They must be above the ids of an import that finished meanwhile (see
+ * `isOvertaken`). Each profile is sealed again, because its ciphertext is bound to its id. The caller holds the lock of
+ * imports, so no other import can commit meanwhile.
  */
 async function renumber(deps: StockDeps, transaction: Queryable, tariffId: number): Promise<void> {
   const { sealing } = deps
@@ -114,13 +115,13 @@ async function renumber(deps: StockDeps, transaction: Queryable, tariffId: numbe
 }
 
 /**
- * After this many lines, an import draws this many ids at once, so that it waits less often; the last ids stay unused.
- * Until then it draws only the ids that it needs, because random samples of profiles (`sampleSealedProfiles`,
- * `drawProfiles`) need ids without large gaps.
+ * After this many lines, an import draws this many ids at once, so that it waits for the database less often; the last
+ * ids stay unused. Before that, it draws only the ids that it needs, because random samples of profiles
+ * (`sampleSealedProfiles`, `drawProfiles`) need ids without large gaps.
  */
 const idsAtOnce = 5_000
 
-/** Turns the lines of a file into rows for the database, counts them, and notes the refused ones. */
+/** Turns the lines of a file into rows for the database. Counts the rows, and adds the invalid lines to `rejects`. */
 async function* sealedRows(work: {
   deps: Pick<StockDeps, 'database' | 'sealing'>
   tariffId: number
@@ -137,7 +138,7 @@ async function* sealedRows(work: {
       if ('error' in result) rejects.add(lineNumber, result.error)
       else lines.push({ ...result.line, lineNumber })
     }
-    // Sealing some hundred lines takes some milliseconds. After that, other requests to this process get their turn.
+    // Let other requests run first: sealing some hundred lines takes some milliseconds.
     await othersTurn()
     counts.staged += lines.length
     if (lines.length === 0) continue
@@ -176,7 +177,7 @@ function sealLine(
   return [profileId, iccidHash, msisdn, sealed, sealing.hashActivationCode(activationCode), lineNumber]
 }
 
-/** The error for a file with invalid lines. Values are secrets, so no problem has one. */
+/** The error for a file with invalid lines. It repeats no value of the file, because values are secrets. */
 function refusalOf(rejects: Iterable<Reject>, count: number): DomainError {
   const texts: string[] = []
   const problems: Problem[] = []

@@ -16,9 +16,10 @@ export type TariffPace = {
 }
 
 /**
- * The last profile of the tariff `t`, or of a tariff before it if `t` has none. It compares both columns as one row, so
- * that PostgreSQL can use only the index by tariff. With `tariff_id = t.tariff_id`, when most tariffs have no profiles,
- * PostgreSQL could choose the primary key. It would then read all profiles for each tariff without profiles.
+ * The last profile of the tariff `t`. If `t` has none, it is a profile of a tariff before `t`, which the caller
+ * ignores. The condition compares both columns as one row, so that PostgreSQL can use only the index by tariff. With
+ * `tariff_id = t.tariff_id`, when most tariffs have no profiles, PostgreSQL could choose the primary key. It would then
+ * read all profiles for each tariff without profiles.
  */
 const lastProfile = `
   select p.tariff_id, p.imported_at from profiles p

@@ -14,7 +14,8 @@ export const sealedCheck: Check = {
 
 const openedProfiles = 2_000
 /**
- * How many profiles are decrypted before other requests to this process get their turn. Each takes some microseconds.
+ * After this many profiles, the process serves other requests before it decrypts more. Each profile takes some
+ * microseconds.
  */
 const openedAtOnce = 200
 

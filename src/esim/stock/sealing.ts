@@ -54,7 +54,7 @@ export function createSealing(masterKeys: readonly Buffer[], indexKey: Buffer): 
     hashActivationCode(activationCode) {
       const [, address = '', matchingId = ''] = activationCode.split('$')
       if (matchingId === '') return null
-      // An ICCID has only digits, so the prefix keeps the two kinds of hashes apart.
+      // An ICCID has only digits. So, with this prefix, no activation code has the same hash as an ICCID.
       return createHmac('sha256', hashKey).update(`activation-code:${address.toLowerCase()}$${matchingId}`).digest()
     },
     isCurrent: sealer.isCurrent,

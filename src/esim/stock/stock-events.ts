@@ -13,7 +13,7 @@ type Deps = { database: Database; clock: Clock }
 
 const availabilityHolds = '30 seconds'
 const levelHolds = '60 seconds'
-/** SQL that tries to take a lock, so that only one process at a time compares. */
+/** SQL that tries to take a lock, so that only one process at a time compares the stock with the last report. */
 const lockText = (name: string) => `select pg_try_advisory_xact_lock(hashtext('perkline.${name}')) as taken`
 
 /**
@@ -41,10 +41,10 @@ export async function reportAvailability({ database, clock }: Deps): Promise<fal
 type TurnedTariff = { operatorCode: string; tariffCode: string; available: boolean; banks: string[] }
 
 /**
- * `told` is the availability that was reported last. `other_since` is the time since which the present availability
- * differs from `told`: `other` sets it, and `back` clears it when the difference is gone. `turned` reports a difference
- * that has lasted long enough. If `other_since` is later than now, a sandbox's clock was set back, and `other` sets it
- * to now.
+ * The column `told` has the availability that was reported last. `other_since` is the time since which the present
+ * availability differs from `told`. The query `other` sets this time, and `back` clears it when the two are equal
+ * again. `turned` reports a difference that has lasted long enough. If a sandbox's clock was set back, `other_since`
+ * may be later than now; then `other` sets it to now.
  */
 const availabilityText = `
   with present as materialized (
@@ -101,7 +101,10 @@ function levelEvent({ operatorCode, tariffCode, free, daysOfCover, level }: Desk
 }
 
 const sameTariff = 's.operator_code = p.operator_code and s.tariff_code = p.tariff_code'
-/** Like `availabilityText`. A level has three values, so the column `other` stores the present level while it differs from `told`. */
+/**
+ * Like `availabilityText`. A level has three values, so it may change again before it is reported. So the column
+ * `other` stores the present level while it differs from `told`.
+ */
 const levelText = `
   with present as materialized (
     select * from unnest($1::text[], $2::text[], $3::text[]) with ordinality as p (operator_code, tariff_code, level, n)

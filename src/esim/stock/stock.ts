@@ -1,11 +1,11 @@
 /**
- * Chooses the profile to try next. Each process keeps a window of profiles that were free when it looked, the oldest
- * import first. The window is only a hint: the unique index on live orders decides, so a stale entry costs one try and
- * never a wrong sale.
+ * Chooses the profile to try next. For each tariff, a process keeps a window: a list of profiles that were free when it
+ * looked, the oldest import first. The window is only a hint: the unique index on live orders decides. So an outdated
+ * entry costs one try and never causes a wrong sale.
  *
- * A free profile is either above the tariff's position (`stock_positions`: all profiles up to it have been taken once)
- * or in `returned_profiles`. So a search skips the sold profiles up to the position, and finds quickly that a tariff is
- * sold out.
+ * A tariff's position (`stock_positions`) is a profile id: all profiles up to it were reserved or withdrawn at least
+ * once. So a free profile is either above the position or in `returned_profiles`. A search skips the sold profiles up
+ * to the position, and finds quickly that a tariff is sold out.
  */
 import { randomInt } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
@@ -45,13 +45,14 @@ type Window = {
   known: Set<number>
   /** How many callers are trying a profile. */
   trying: number
-  /** Resolves when the next of these callers has finished its try. After that, a new promise replaces it. */
+  /** Resolves when the next caller that is trying a profile has finished. After that, a new promise replaces it. */
   settled: PromiseWithResolvers<void>
-  /** The highest id of the profiles that refills have examined. */
+  /** The highest profile id that was examined to fill the window. */
   scannedUpTo: number
   refilling: boolean
   /**
-   * Do not refill in advance before this time (`performance.now()`), because the last refill found hardly any stock.
+   * The window is not refilled in advance before this time (`performance.now()`), because the last refill found hardly
+   * any stock.
    */
   quietUntilMs: number
   overlaps: number
@@ -61,8 +62,8 @@ type Window = {
 type StockDeps = { database: Queryable; clock: Clock; onError(error: unknown): void }
 
 /**
- * Creates the windows of one process. @param deps.onError called when a refill in the background fails; the next caller
- * then refills
+ * Creates the windows of one process.
+ * @param deps.onError called when a refill in the background fails; a later caller refills the window then
  */
 export function createStock(deps: StockDeps): Stock {
   const { database } = deps
@@ -89,13 +90,13 @@ export function createStock(deps: StockDeps): Stock {
     async take(tariffId) {
       const window = windowOf(tariffId)
       while (window.free.length === 0) {
-        // Read `settled` before the refill. If a caller finishes its try during the refill, this promise resolves, and
-        // the wait below ends at once.
+        // Read `settled` before the refill. If another caller finishes its try during the refill, this promise
+        // resolves, and the wait at the end of the loop ends at once.
         const { settled, trying } = window
         await window.refillNow()
         if (window.free.length > 0) break
-        // Other callers are trying the last profiles, and may have taken them during the refill. Wait for their
-        // outcome, which shows whether a profile is left.
+        // The refill found no free profile. If no caller of this process is trying one, the tariff is sold out.
+        // Otherwise wait until one of them has finished: its profile may be free again.
         if (trying === 0 && window.trying === 0) return null
         await settled.promise
       }
@@ -123,7 +124,7 @@ export function createStock(deps: StockDeps): Stock {
         .then(profileId => {
           for (const candidate of window.free) window.known.delete(candidate.profileId)
           window.free = []
-          // If there is nothing further ahead, the next refill starts again at the position.
+          // 0: there is no profile further ahead, so the next refill starts again at the tariff's position.
           window.scannedUpTo = profileId ?? 0
         })
         .catch(deps.onError)
@@ -243,8 +244,8 @@ async function readPosition(database: Queryable, tariffId: number): Promise<numb
 }
 
 /**
- * Moves the tariff's position forward while the next profiles are taken. It never moves back: each skipped profile is
- * on a live order, and the statement that ends this order puts the profile into `returned_profiles`.
+ * Moves the tariff's position forward over the profiles that live orders hold, up to the first free one. It never moves
+ * back: if the order of a passed profile ends, the same statement puts the profile into `returned_profiles`.
  *
  * @returns the position
  */
@@ -268,8 +269,8 @@ async function advancePosition(database: Queryable, tariffId: number): Promise<n
 }
 
 /**
- * Finds a profile a random number of windows ahead. The number is random, so that two processes do not jump to the same
- * place. Returns null if the tariff has no profile there.
+ * Finds a profile that is further ahead by a random number of windows. The number is random, so that two processes do
+ * not jump to the same place. Returns null if the tariff has no profile there.
  */
 async function jumpAhead(database: Queryable, tariffId: number, from: number): Promise<number | null> {
   const [row] = await database.query<{ profileId: number }>(

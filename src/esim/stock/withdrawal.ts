@@ -64,7 +64,8 @@ type Left = { place: number; reason: WithdrawalProblem }
  * decides, so a sale at the same moment either comes first or does not get the profile.
  *
  * @param input.orderIds one new id for each hash
- * @returns the number of withdrawn profiles; `left` has the place (from 1) and the reason of every other hash
+ * @returns the number of withdrawn profiles. `left` has every other hash: its place in the input (from 1), and why its
+ *   profile was not withdrawn
  */
 async function withdraw(
   transaction: Queryable,
@@ -93,8 +94,8 @@ async function withdraw(
 }
 
 /**
- * Finds why profiles were not withdrawn. If a profile was reserved when the previous statement ran and became free
- * after it, the profile is reported as reserved.
+ * Finds why profiles were not withdrawn. If a profile was reserved when the withdrawal ran and is free by now, the
+ * reason is also 'reserved'.
  */
 function findLeft(
   transaction: Queryable,
