@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { MailOutcome } from './delivery.ts'
 import type { Sender } from './sender.ts'
 
-/** The parts of a message. `to` is one bare address; `text` may have line feeds only. */
+/** The parts of a message. `to` is one address without a name. In `text`, lines end with a line feed only. */
 type Parts = {
   sender: Sender
   to: string
@@ -57,7 +57,8 @@ export async function writeMessage(file: string, compose: () => Promise<Buffer>)
     await writeFile(file, await compose(), { mode: 0o600, flag: 'wx' })
     return 'sent'
   } catch (error) {
-    // On a full disk only a part of the message was written. Remove it, so that nobody takes it for the whole message.
+    // If the disk is full, the file has only a part of the message. Remove it, so that nobody takes it for the whole
+    // message.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(file, { force: true }).catch(() => {})
     return 'failed'
   }

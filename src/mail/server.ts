@@ -21,8 +21,9 @@ export type MailServer = {
 const refusedOptions = ['lmtp', 'proxy', 'service', 'customAuth', 'secured', 'socket', 'connection']
 
 /**
- * Reads `smtp://` (STARTTLS where the server offers it) or `smtps://` (TLS from the start) with `user:password@` and
- * nodemailer's options in the query, such as `?requireTLS=true&tls.rejectUnauthorized=false`.
+ * Reads an SMTP URL. `smtp://` uses STARTTLS if the server offers it; `smtps://` uses TLS from the start. The URL may
+ * have `user:password@`, and options of nodemailer as its query, such as
+ * `?requireTLS=true&tls.rejectUnauthorized=false`.
  * @throws Error when the URL names no server or has an option that does not work here. Its text never contains the URL
  */
 export function readSmtpUrl(smtpUrl: string): MailServer {

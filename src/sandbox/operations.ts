@@ -1,7 +1,7 @@
 /**
- * The sandbox clock (contract/operations.md, "The clock of the sandbox"). Its shift is stored in the database, so that
- * all processes agree. It can only be moved forwards; a reset returns to real time. All work that becomes due is done
- * before the answer.
+ * The sandbox clock (contract/operations.md, "The clock of the sandbox"). The database stores how far the clock is
+ * ahead of real time, so all processes have the same time. The clock can only be moved forwards; a reset returns to
+ * real time. A request that changes the clock is answered after all work that became due is done.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,11 +21,11 @@ export type SandboxDeps = {
   origin?: Origin
   database: Database
   clock: Clock
-  /** Runs before the clock moves, for work that must see the time before the move. */
+  /** Called before the clock moves, for work that must still see the old time. */
   beforeMove(): Promise<void>
   /**
-   * Puts the recorded events into the feeds, creates their webhook deliveries, and makes one attempt for each delivery
-   * that waits.
+   * Copies recorded events into the event feeds, creates webhook deliveries for them, and attempts each waiting
+   * delivery once.
    *
    * @param endsAtMs no attempt begins after this time (`performance.now()`)
    * @returns how many deliveries were attempted
@@ -49,8 +49,8 @@ export async function followSharedClock(database: Queryable, clock: Clock): Prom
 }
 
 /**
- * The clock cannot be moved beyond this instant. Then everything that begins now and ends later, such as a reservation,
- * still ends in a year with four digits.
+ * The clock cannot be moved beyond this instant. So even later times, such as the end of a reservation, have a year
+ * with four digits.
  */
 const endOfTime = Date.UTC(9900, 0, 1)
 
@@ -103,8 +103,8 @@ async function changeOffset(deps: SandboxDeps, decide: (currentMs: number) => nu
 }
 
 /**
- * How long to wait until other processes know a new time. A notification takes only milliseconds, so this wait is long
- * enough.
+ * How long to wait until the other processes know a new time. A notification reaches them within milliseconds, so this
+ * wait is long enough.
  */
 const heardWithinMs = 100
 

@@ -60,7 +60,7 @@ const Move = Type.Object(
 const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
 /**
- * How long a request starts new attempts, counted from its beginning. An attempt takes up to 15 seconds, and the
+ * For this long after its beginning, a request starts new delivery attempts. An attempt takes up to 15 seconds, and the
  * request must be answered within 30 seconds.
  */
 const deliverWithinMs = 14_000
@@ -77,8 +77,8 @@ const tokenNeeded =
 
 export type SandboxRoutesDeps = SandboxDeps & {
   /**
-   * Authenticates callers when other machines can reach the platform; null: it listens only on this machine, and
-   * everybody may call.
+   * Checks who calls. It is needed when other machines can reach the platform. null: the platform listens only on this
+   * machine, and everybody may call.
    */
   guard: OperatorDeps | null
 }

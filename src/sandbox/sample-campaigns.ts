@@ -188,8 +188,8 @@ async function settleAll(
 type Story = (stage: Stage) => Promise<void>
 
 /**
- * Each function makes one campaign. `passDay` acts on all campaigns made so far. In this order of functions, only the
- * newest campaign has changes due.
+ * Each function makes one campaign. `passDay` makes all changes that are due on a day, for all campaigns made so far.
+ * In this order of functions, only the newest campaign has such changes.
  */
 const stories: Story[] = [
   async function completed(stage) {

@@ -81,10 +81,13 @@ async function load({ database, deps }: SamplePlatform, logger: Logger): Promise
   return samples
 }
 
-/** The database inside one transaction. All sample users and credentials are made in it. */
+/** Access to the database inside one transaction, in which all sample users and credentials are made. */
 type Within = Queryable & Pick<Database, 'transaction'>
 
-/** Whether the database is empty, or has only data from an interrupted first start, which nobody has had access to. */
+/**
+ * Whether the database is empty. Data of an interrupted first start does not count, because nobody has had access to
+ * it.
+ */
 async function isEmpty(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ empty: boolean }>(
     `select exists (select from sample_loading) or not (

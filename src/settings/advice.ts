@@ -24,7 +24,7 @@ function openFileAdvice(env: Environment): string[] {
   )
 }
 
-/** The services that make links for the platform's own people. */
+/** The services that make links for the platform's own staff. */
 const linkMakers = ['portal', 'admin', 'worker']
 
 function liveAdvice(config: Config, env: Environment, running: readonly string[] | null): string[] {

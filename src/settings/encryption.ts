@@ -49,7 +49,7 @@ const wanted: Record<Weakness, string> = {
 
 /**
  * Returns a function that reads an option of a URL as the drivers do.
- * @param place the value that counts if an option is given twice: 0 the first, -1 the last
+ * @param place which value counts if an option is given several times: 0 the first, -1 the last
  */
 const optionsOf =
   (url: URL, place: 0 | -1) =>

@@ -1,6 +1,6 @@
 /**
  * The audit's checks of statements: each sold order is on exactly one statement or still open, numbers and periods have
- * no gaps, sums match their lines, and each file matches its hash and is chained to the one before.
+ * no gaps, sums match their lines, and each file matches its hash and contains the hash of the file before it.
  */
 import { createHash, type Hash } from 'node:crypto'
 import type { Check, Finding, Piece, Step } from '../db/check.ts'
@@ -164,7 +164,7 @@ function errorsOf(statement: Closed, compared?: Recounted, file?: StoredFile): F
   return errors
 }
 
-/** The hash of each file and its first piece, in one pass. */
+/** Returns the hash of each file, and its first piece, which is the header. Each file is read once. */
 async function readFiles(database: Queryable, statementIds: readonly string[]): Promise<Map<string, StoredFile>> {
   const open = new Map<string, { hash: Hash; header: string }>()
   for await (const { statementId, bytes } of piecesOf(database, statementIds)) {

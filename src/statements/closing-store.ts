@@ -6,7 +6,7 @@ import type { CurrencyTotal } from './record.ts'
 
 const closingLock = 7_365_031
 
-/** What the closing of a bank's next statement needs. */
+/** The data of a bank that are needed to close its next statement. */
 export type BankState = {
   bankId: string
   bankCode: string
@@ -15,7 +15,7 @@ export type BankState = {
   commissionPercentage: string
   /** The last closed statement; null: none yet. */
   last: { statementId: string; number: number; day: string; to: Date; sha256: string } | null
-  /** When the earliest open line was confirmed. */
+  /** When the earliest line that is in no statement yet was confirmed. */
   firstOpen: Date | null
 }
 
@@ -99,8 +99,9 @@ export const beginClosing = `begin; ${['seqscan', 'bitmapscan', 'hashjoin', 'mer
 export type Sums = { totals: CurrencyTotal[]; byTariff: TariffTotal[]; lines: number; late: number }
 
 /**
- * SQL for the sums. @param cells a query with `currency`, `tariff_id`, `sales`, `amount`, `commission` and `late`. Each
- * row may be the sum of several sales
+ * SQL for the sums.
+ * @param cells the name of a query with the columns `currency`, `tariff_id`, `sales`, `amount`, `commission` and
+ *   `late`. Each row may be the sum of several sales
  */
 export const sumsText = (cells: string): string => `
   select (
@@ -137,7 +138,7 @@ export async function sumLines(transaction: Queryable, statement: NewStatement):
   return sums
 }
 
-/** The number of pieces that are read at once. Together they are usually below 2 MB. */
+/** The number of pieces of a file that are read at once. Together they are usually below 2 MB. */
 const piecesAtOnce = 16
 
 function readPieces(database: Queryable, statementId: string, from: number): Promise<{ bytes: Buffer }[]> {

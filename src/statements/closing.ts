@@ -25,7 +25,7 @@ export type ClosingDeps = {
   observe?: { statementClosed(): void }
 }
 
-/** A run starts no further statement after this time, so that stopping the process does not take long. */
+/** After this time, a run starts no further statement, so that the process can stop quickly. */
 const runMs = 2_000
 const linesWithinMs = 10_000
 

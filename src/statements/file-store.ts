@@ -22,9 +22,10 @@ export const openFiles = (database: Database, statementIds: readonly string[], s
   openCopy(database, bytesOf(statementIds), signal)
 
 /**
- * Assigns the bank's next open lines to the statement, in the order of their confirmation, and writes their records as a
- * piece of the file. Only sales that were confirmed before the statement's end are taken. The update finds a line by its
- * place in the table (`ctid`). No line moves meanwhile, because only a closing changes lines, and it holds the bank's lock.
+ * Assigns the bank's next open lines (lines of no statement yet) to the statement, in the order of their confirmation.
+ * Writes their records as a piece of the file. Only sales that were confirmed before the statement's end are included.
+ * The update finds a line by its place in the table (`ctid`). No line moves meanwhile, because only a closing changes
+ * lines, and it holds the bank's lock.
  *
  * @param limit the maximum number of lines. It is part of the text and not a parameter, so that the planner knows it
  */
@@ -51,7 +52,7 @@ const pieceText = (limit: number): string => `
   )
   select records, lines, pg_snapshot_xmax(pg_current_snapshot())::text::bigint as "firstUnused" from piece`
 
-/** @property firstUnused the number of the next transaction that writes (see `Pace`) */
+/** @property firstUnused the id that the next writing transaction will get (see `Pace`) */
 type Piece = { records: string; lines: number; firstUnused: number }
 
 const insertPiece = 'insert into statement_files (statement_id, piece, bytes) values ($1, $2, $3)'

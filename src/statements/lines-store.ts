@@ -1,7 +1,7 @@
 /**
  * Creates the lines of statements: one for each confirmed order in the outbox, and one for each confirmed *old order*.
  * Old orders were already in the database when migration 0031 introduced statements. Their lines are created once, in
- * pieces. A line stays open until a statement takes it. So the next statement also takes the lines of late orders.
+ * pieces. A line is open until a statement contains it. So the line of a late order is in the next statement.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Queryable } from '../db/database.ts'
@@ -28,7 +28,10 @@ const takeText = ({ parts }: Piece): string => `
   with ${parts}, made as (${insertLines(`select unnest(subjects) as order_id from seen where kind = 'order.confirmed'`)})
   select count(*)::int as seen from seen`
 
-/** Takes the next rows of the outbox. @returns whether there may be more; null: another process is taking rows */
+/**
+ * Creates the lines of the next orders in the outbox.
+ * @returns whether there may be more; null: another process does this
+ */
 function takeNew(database: Database): Promise<boolean | null> {
   return tick(database, 'statements', async (transaction, pieceOf) => {
     const piece = pieceOf(false)

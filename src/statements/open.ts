@@ -36,8 +36,8 @@ export async function readOpen(deps: OpenDeps, bankId: string): Promise<Statemen
 }
 
 /**
- * Sums the sales of the period from the stored figures and the newer outbox rows. Late sales already have lines, so their
- * lines are added.
+ * Sums the sales of the period from the stored figures and the newer outbox rows. Late sales were confirmed before the
+ * period, but are in no statement yet; their lines are added.
  *
  * @returns the sums, and the number of the last closed statement. If this number differs from `bank.last`, a statement
  *   was closed meanwhile, and the sums do not match the period

@@ -23,7 +23,8 @@ export async function readBankId(database: Queryable, code: string): Promise<str
 }
 
 /**
- * Statements of a range of days, newest first and then by the bank's code, and the banks with overdue days.
+ * The statements of a range of days, sorted by day (newest first) and by the bank's code, and the banks with overdue
+ * days.
  *
  * @param search.bankCode undefined: all banks
  * @param page.after the day and the bank's id of the last statement on the previous page; null: the first page

@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Pace = {
   /**
-   * The number of lines to write as the next piece. It is small while other transactions write, because they may have
-   * to wait for the piece.
+   * The number of lines in the next piece of the statement's file. It is small while other transactions write, because
+   * they may have to wait until the piece is written.
    */
   linesAtOnce(): number
   /**
    * Call it after each piece. If other transactions have written since the last call, it waits twice as long as the
    * piece took, but at most a second.
    *
-   * @param firstUnused the number of the next transaction that writes. It grows with each writing transaction of any
-   *   client
+   * @param firstUnused the id that the next writing transaction will get. It shows how many transactions have written
+   *   since the last call
    */
   pause(tookMs: number, firstUnused: number): Promise<void>
 }
@@ -25,9 +25,7 @@ const linesBesideOthers = 100
 const pausePerMs = 2
 /** The longest pause. It is far below the minute after which PostgreSQL ends a session that is idle in a transaction. */
 const maxPauseMs = 1_000
-/**
- * Up to this many new transactions do not count as load, because one may be the next transaction of the closing itself.
- */
+/** Up to this many new transactions do not count as load: one may be the next transaction of the closing itself. */
 const fewTransactions = 1
 
 /** @param wait replaced by tests */

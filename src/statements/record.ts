@@ -11,7 +11,7 @@ export type CurrencyTotal = {
   /** ISO 4217. */
   currency: string
   sales: number
-  /** Decimal strings with two places, like all amounts. */
+  /** A decimal string with two places, like the other amounts. */
   salesAmount: string
   credits: number
   creditsAmount: string
@@ -92,7 +92,7 @@ export const lineValues = {
   creditOf: 'null::uuid',
 } as const
 
-/** The tables that `lineValues` needs. @param statement a query with `from_at` and `commission_percentage` */
+/** SQL for the tables of `lineValues`. @param statement a query with `from_at` and `commission_percentage` */
 export const lineSource = (statement: string): string => `
   ${statement} as s
   cross join statement_lines l
@@ -103,8 +103,8 @@ export const lineSource = (statement: string): string => `
   cross join lateral (select ${commissionOf('l.amount', 's.commission_percentage')} as commission) as c`
 
 /**
- * Like `lineSource`, but for records. PostgreSQL builds the cells with a tariff's codes only once for consecutive lines
- * of the same tariff.
+ * Like `lineSource`, but for `lineRecord`. PostgreSQL builds the cells with the codes of a tariff only once for
+ * consecutive lines of the same tariff.
  */
 export const recordSource = (statement: string, lines: string): string => `
   ${statement} as s

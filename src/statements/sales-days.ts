@@ -10,9 +10,9 @@ type ClosedDay = { day: string; from: Date; to: Date; timeZone: string }
 type ZonedRange = { from: string; to: string; timeZone: string }
 
 /**
- * Finds the bounds of the days in a range. A closed day has the bounds of its statement, whatever its time zone was.
- * Days before the first statement are calendar days in the time zone of the first statement. The day after the last
- * statement begins where that statement ends.
+ * Finds when each day of a range begins and ends. A closed day begins and ends with its statement, whatever its time
+ * zone was. Days before the first statement are calendar days in the time zone of the first statement. The day after
+ * the last statement begins where that statement ends.
  *
  * @param range the first and the last day, `yyyy-mm-dd`, and the time zone of the days after the last statement
  * @throws DomainError 'invalid' as `daysBetween`
@@ -27,8 +27,8 @@ export async function findSalesDays(
   const edges = await findEdges(database, bankId)
   if (edges === null) return plain
   const { first, last } = edges
-  // The last day before the first statement. It is computed from the statement's beginning, because the `day` of a statement is its
-  // last day, and the first statement may cover many days.
+  // The last day before the first statement. It is computed from the statement's beginning: the first statement may
+  // cover many days, and its `day` is the last of them.
   const lastBefore = dayAfter(dayOf(first.from, first.timeZone), -1)
   return joined([
     daysWithin({ ...range, to: earlier(range.to, lastBefore), timeZone: first.timeZone }, maxDays),

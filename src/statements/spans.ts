@@ -7,8 +7,8 @@ import { dayAfter, dayOf, daysFromTo, startOfDay } from '../text/days.ts'
 export type StatementSpan = { from: Date; to: Date; day: string }
 
 /**
- * How far a bank's days are closed. `from` is where its next statement begins. `day` is the last closed day; before the
- * first statement, it is the day before the first sale.
+ * How far a bank's days are closed. `from` is where its next statement begins. `day` is the last closed day, or before
+ * the first statement, the day before the first sale.
  */
 export type Standing = { from: Date; day: string; timeZone: string }
 
@@ -18,7 +18,8 @@ export const closingDelayMs = 60_000
 const maxMissingDays = 400
 
 /**
- * The `Standing` of a bank that has no statement yet. Its first statement begins at the start of the day of its first sale.
+ * How far the days of a bank without statements are closed. The first statement begins at the start of the day of the
+ * first sale. So the day before that counts as closed, and `nextSpan` continues after it.
  *
  * @param firstSale when the bank's first order was confirmed
  */

@@ -9,7 +9,9 @@ import { statementChecks, statementSteps } from './audit-steps.ts'
 
 export type Verified = { ok: boolean; checks: { code: string; name: string; ok: boolean; detail: string }[] }
 
-/** @param bankId null: all banks, and also the figures that open statements use */
+/**
+ * @param bankId the bank whose statements are checked; null: all banks, and also the figures that open statements use
+ */
 export async function verifyStatements(database: Queryable, bankId: string | null): Promise<Verified> {
   const checks: readonly Check[] = bankId === null ? [...statementChecks, ...salesChecks] : statementChecks
   const steps = bankId === null ? [...statementSteps(), ...salesSteps] : statementSteps({ bankId })

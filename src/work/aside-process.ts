@@ -13,15 +13,15 @@ import { DomainError } from '../errors.ts'
 import { lowerPriority } from './low-priority.ts'
 
 const idleMs = 5_000
-/** The longest time for one job. It is far longer than any body takes, even on a busy machine. */
+/** The longest time for one job. Even on a busy machine, reading a request body takes far less. */
 const maxJobMs = 300_000
 /** The size of the parts in which input is sent. Sending one part takes less than a millisecond. */
 const partBytes = 64 * 1024
 
 export type AsideProcess = {
   /**
-   * Runs one job and yields its pieces as the caller takes them. If the caller stops early, the process is ended, and
-   * the next job starts a new one.
+   * Runs one job and yields its result in pieces, as the caller takes them. If the caller stops early, the process is
+   * ended, and the next job starts a new one.
    *
    * @param job must be serialisable as JSON
    * @param bytes the input of the job; do not change it before the job is done
@@ -133,7 +133,7 @@ function setRef(child: ChildProcess, isBusy: boolean): void {
     else handle?.unref()
 }
 
-/** Sends a job to a process and receives its pieces until the process ends. */
+/** Sends a job to a process and receives its result in pieces, until the process ends. */
 function converse<Piece>(child: ChildProcess) {
   const gone = Promise.withResolvers<never>()
   gone.promise.catch(() => {})

@@ -1,15 +1,15 @@
 /**
- * Limits how many callers at a time do work that needs much processor time, memory or connections, in all and per
- * partner. The wait is limited, too. Waiting callers are served round robin: the group that was served longest ago is
- * next.
+ * Limits work that needs much processor time, memory or connections: how many callers do it at the same time, in total
+ * and for each partner. The time of waiting is limited, too. Waiting callers are served in turn: next is the group
+ * (such as a partner) that was served longest ago.
  */
 import { DomainError } from '../errors.ts'
 
 export type ConcurrencyLimits = {
   atOnce: number
-  /** How many of these places one partner may use at once. */
+  /** How many of the `atOnce` places one partner may use at the same time. */
   perPartner: number
-  /** True: the last free place goes only to a partner that has none. */
+  /** True: a partner that uses a place already cannot get the last free one. */
   lastForOthers?: boolean
   waiting: number
   waitMs: number
@@ -22,11 +22,11 @@ export type ConcurrencyLimit = {
   /**
    * Waits for a free place.
    *
-   * @param who the partner, or the groups of the caller from the widest to the narrowest. The narrowest is the partner. Free
+   * @param who the partner, or the groups of the caller from the widest to the narrowest, which is the partner. Free
    *   places are shared fairly among the widest groups, then within each of them
    * @param signal aborts when the caller stops waiting
    * @returns a function that frees the place
-   * @throws DomainError as the refusal says when too many callers wait, the wait was too long, or the caller left
+   * @throws the error for refused callers when too many callers wait, the wait was too long, or the caller left
    */
   take(who: string | readonly string[], signal: AbortSignal): Promise<() => void>
 }
@@ -93,13 +93,11 @@ export function createConcurrencyLimit(
   }
 }
 
-/**
- * Keeps the places in which callers work at the same time. A place that becomes free is given to one of `waiters`.
- */
+/** Keeps the places. Each caller that works occupies one. A place that becomes free is given to one of `waiters`. */
 function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
-  /** The partner in each place that is taken. */
+  /** The partner in each occupied place. */
   const running: string[] = []
-  /** When each group was served last, as a sequence number. Cleared when nobody runs or waits. */
+  /** When each group was served last, as a sequence number. Cleared when no caller works or waits. */
   const servedAt = new Map<string, number>()
   let served = 0
 
@@ -176,8 +174,8 @@ function findFirst(waiters: Iterable<Waiter>, servedAt: ReadonlyMap<string, numb
  * Returns the waiter that must leave a full queue so that a newcomer can join it: the newest waiter of the group with
  * the most waiters. A waiter counts only for its first group, which contains its other groups.
  *
- * @returns null when the newcomer must be refused: with it, its own group would have at least as many waiters as any
- *   other
+ * @returns null when the newcomer must be refused: if it joined, its own group would have at least as many waiters as
+ *   any other group
  */
 function findDropped(waiters: ReadonlySet<Waiter>, newcomer: readonly string[]): Waiter | null {
   const byGroup = Map.groupBy(waiters, waiter => waiter.groups[0])

@@ -2,8 +2,8 @@
 import { setPriority } from 'node:os'
 
 /**
- * The priority of the work. On a busy processor the work then gets a tenth of the time of a request. The lowest
- * priority is not used, because a large body would then take minutes.
+ * The priority (nice value) of the work. On a busy processor the work then gets a tenth of the time of a request. The
+ * lowest priority is not used, because reading a large request body would then take minutes.
  */
 const priority = 10
 

@@ -8,8 +8,8 @@ import { parentPort, type Transferable, Worker } from 'node:worker_threads'
 type Message<Piece> = { piece: Piece; isLast: boolean }
 
 /**
- * Runs a file as a worker thread and yields its pieces as the caller takes them. The thread ends with the last piece, or when the
- * caller stops.
+ * Runs a file as a worker thread and yields its result in pieces, as the caller takes them. The thread ends with the
+ * last piece, or when the caller stops.
  *
  * @param data the thread's `workerData`
  * @param handedOver memory of `data` that is transferred instead of copied
