@@ -12,7 +12,7 @@ const quickRooms = /^test\/(rules|api)\//
 export const isQuick = (file: string, durations: Durations): boolean =>
   quickRooms.test(file) && (durations[file] ?? unknownSeconds) <= quickSeconds
 
-/** Experiments with kills, browsers and time limits, which another test on the same two cores can disturb. */
+/** Experiments with kills, browsers, time limits, random walks and much data, which another test on the same two cores can disturb. */
 const experimentRooms = /^test\/(?!rules\/|api\/)/
 
 export const isExperiment = (file: string): boolean => experimentRooms.test(file)
@@ -24,7 +24,7 @@ const unknownSeconds = 30
  * Files of one of these folders may share a process: they leave nothing behind in it, and no test checks the process
  * itself.
  */
-const sharedRooms = /^test\/(rules|portal|api\/[\w-]+)\//
+const sharedRooms = /^test\/(rules|long|portal|api\/[\w-]+)\//
 
 /**
  * The files of a shared process may take this long together, by their recorded times, so that no core waits long for the

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { readKey } from '../../../src/http/idempotency-key.ts'
+import { readKey } from '../../src/http/idempotency-key.ts'
 import {
   assertRefused,
   campaignDirectory,
@@ -11,21 +11,13 @@ import {
   ids,
   openUser,
   type Partner,
-} from '../../support/campaigns.ts'
-import { startCuttingProxy } from '../../support/cutting-proxy.ts'
-import { until } from '../../support/esim.ts'
-import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
-import { callAt, sharedSettings, startProcess } from '../../support/process.ts'
-import {
-  endedCampaign,
-  formOf,
-  line,
-  openSides,
-  reportOf,
-  type Sides,
-  uploadBank,
-} from '../../support/reconciliation.ts'
-import { addCustomers, fileOf } from '../../support/segments.ts'
+} from '../support/campaigns.ts'
+import { startCuttingProxy } from '../support/cutting-proxy.ts'
+import { until } from '../support/esim.ts'
+import { type Answer, startPlatform, type TestPlatform } from '../support/platform.ts'
+import { callAt, sharedSettings, startProcess } from '../support/process.ts'
+import { endedCampaign, formOf, line, openSides, reportOf, type Sides, uploadBank } from '../support/reconciliation.ts'
+import { addCustomers, fileOf } from '../support/segments.ts'
 
 let platform: TestPlatform
 let sibling: TestPlatform

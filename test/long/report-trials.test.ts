@@ -6,10 +6,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { after, before, suite, test } from 'node:test'
-import { assertRefused, campaignDirectory, createCampaign, ids, type Partner } from '../../support/campaigns.ts'
-import { until } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import { openRaw, requestText } from '../../support/raw-http.ts'
+import { assertRefused, campaignDirectory, createCampaign, ids, type Partner } from '../support/campaigns.ts'
+import { until } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { openRaw, requestText } from '../support/raw-http.ts'
 import {
   type Ended,
   endedCampaign,
@@ -23,8 +23,8 @@ import {
   type Sides,
   uploadBank,
   uploadMerchant,
-} from '../../support/reconciliation.ts'
-import { addCustomers, customers, fileOf, putSegment, segmentOf } from '../../support/segments.ts'
+} from '../support/reconciliation.ts'
+import { addCustomers, customers, fileOf, putSegment, segmentOf } from '../support/segments.ts'
 
 let platform: TestPlatform
 let sides: Sides

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { advance, assertError, assertOrder, type Bank, bankAt, openBank, provenBooks } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import fc from '../../support/properties.ts'
+import { advance, assertError, assertOrder, type Bank, bankAt, openBank, provenBooks } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import fc from '../support/properties.ts'
 
 const tariffCodes = ['eu-10gb', 'ua-5gb'] as const
 type TariffCode = (typeof tariffCodes)[number]

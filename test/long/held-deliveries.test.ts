@@ -8,11 +8,11 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Queryable } from '../../../src/db/database.ts'
-import { recordEvents } from '../../../src/events/event-writing.ts'
-import { createLogger } from '../../../src/log.ts'
-import { type Bank, openBank, until } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import type { Queryable } from '../../src/db/database.ts'
+import { recordEvents } from '../../src/events/event-writing.ts'
+import { createLogger } from '../../src/log.ts'
+import { type Bank, openBank, until } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 type Request = { sequence: number; attempt: string; response: ServerResponse }
 

@@ -9,21 +9,21 @@ import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { profileLines } from '../../../samples/make-profiles.ts'
-import type { Database } from '../../../src/db/database.ts'
-import { migrate, readMigrations } from '../../../src/db/migrate.ts'
-import { newOrderId } from '../../../src/esim/orders/order-id.ts'
-import { salesSteps } from '../../../src/esim/sold/audit-steps.ts'
-import { partsOf } from '../../../src/esim/sold/edges.ts'
-import { countMadeSince, countSales, countSoldSince, countStock } from '../../../src/esim/sold/figures-store.ts'
-import { foldSales } from '../../../src/esim/sold/fold-store.ts'
-import { sequenceEvents } from '../../../src/events/sequence-store.ts'
-import { countWaiting, emptyOldSlots, pieceRows, recoverOutbox } from '../../../src/events/tick-store.ts'
-import { daysBetween } from '../../../src/text/days.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { advance, type Bank, openBank, range } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import fc from '../../support/properties.ts'
+import { profileLines } from '../../samples/make-profiles.ts'
+import type { Database } from '../../src/db/database.ts'
+import { migrate, readMigrations } from '../../src/db/migrate.ts'
+import { newOrderId } from '../../src/esim/orders/order-id.ts'
+import { salesSteps } from '../../src/esim/sold/audit-steps.ts'
+import { partsOf } from '../../src/esim/sold/edges.ts'
+import { countMadeSince, countSales, countSoldSince, countStock } from '../../src/esim/sold/figures-store.ts'
+import { foldSales } from '../../src/esim/sold/fold-store.ts'
+import { sequenceEvents } from '../../src/events/sequence-store.ts'
+import { countWaiting, emptyOldSlots, pieceRows, recoverOutbox } from '../../src/events/tick-store.ts'
+import { daysBetween } from '../../src/text/days.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { advance, type Bank, openBank, range } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import fc from '../support/properties.ts'
 
 const isOver = `status in ('confirmed', 'cancelled', 'expired')`
 const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
@@ -208,7 +208,7 @@ describe('while banks sell', () => {
   })
 
   test('a worker that is killed again and again counts nothing twice and leaves nothing out', async () => {
-    const program = fileURLToPath(new URL('../../support/folding.ts', import.meta.url))
+    const program = fileURLToPath(new URL('../support/folding.ts', import.meta.url))
     await using killing = untilDisposed(async isOver => {
       for (let round = 0; !isOver(); round++) {
         const workers = range(2).map(() => spawn(process.execPath, [program, platform.databaseUrl]))

@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { makeAllLines } from '../../../src/statements/lines-store.ts'
-import { verifyStatements } from '../../../src/statements/verify.ts'
-import { advance, type Bank, bankAt, openBank } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
+import { makeAllLines } from '../../src/statements/lines-store.ts'
+import { verifyStatements } from '../../src/statements/verify.ts'
+import { advance, type Bank, bankAt, openBank } from '../support/esim.ts'
+import { startPlatform, type TestPlatform, testDirectory } from '../support/platform.ts'
 
 let platform: TestPlatform
 let sibling: TestPlatform

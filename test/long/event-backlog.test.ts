@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import type { Queryable } from '../../../src/db/database.ts'
-import { countWaitingEvents } from '../../../src/events/sequence-store.ts'
-import { countWaiting, maxCounted, tick, tickInOrder, type Waiting } from '../../../src/events/tick-store.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import fc from '../../support/properties.ts'
+import type { Queryable } from '../../src/db/database.ts'
+import { countWaitingEvents } from '../../src/events/sequence-store.ts'
+import { countWaiting, maxCounted, tick, tickInOrder, type Waiting } from '../../src/events/tick-store.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import fc from '../support/properties.ts'
 
 const rows = 100
 let testDatabase: TestDatabase

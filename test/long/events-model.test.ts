@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { transitions } from '../../../src/campaigns/lifecycle/lifecycle.ts'
+import { transitions } from '../../src/campaigns/lifecycle/lifecycle.ts'
 import {
   campaignDirectory,
   createBankCampaign,
@@ -15,11 +15,11 @@ import {
   openMerchant,
   openUser,
   type Partner,
-} from '../../support/campaigns.ts'
-import { bankAt } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import fc from '../../support/properties.ts'
-import { type Ended, line, move, reportOf, uploadBank, uploadMerchant } from '../../support/reconciliation.ts'
+} from '../support/campaigns.ts'
+import { bankAt } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import fc from '../support/properties.ts'
+import { type Ended, line, move, reportOf, uploadBank, uploadMerchant } from '../support/reconciliation.ts'
 
 const bankCodes = ['alpha', 'beta', 'gamma'] as const
 type BankCode = (typeof bankCodes)[number]

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { assertChained, platformUserToken, readEntries } from '../../support/audit-log.ts'
-import { type Exchange, walkExamples } from '../../support/example-walk.ts'
-import { addressesOf } from '../../support/examples.ts'
-import { documents, snapshotUrl } from '../../support/openapi.ts'
+import { assertChained, platformUserToken, readEntries } from '../support/audit-log.ts'
+import { type Exchange, walkExamples } from '../support/example-walk.ts'
+import { addressesOf } from '../support/examples.ts'
+import { documents, snapshotUrl } from '../support/openapi.ts'
 
 /**
  * The entries that each operation writes, or the reason why it writes none. A read that is not listed here writes no

@@ -4,10 +4,10 @@ import { spawnSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
-import { actPdf } from '../../../src/reconciliation/act/pdf.ts'
-import { readAct } from '../../../src/reconciliation/act/read.ts'
-import { assertRefused, campaignDirectory, ids, openMerchant, type Partner } from '../../support/campaigns.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { actPdf } from '../../src/reconciliation/act/pdf.ts'
+import { readAct } from '../../src/reconciliation/act/read.ts'
+import { assertRefused, campaignDirectory, ids, openMerchant, type Partner } from '../support/campaigns.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import {
   type Ended,
   endedCampaign,
@@ -21,8 +21,8 @@ import {
   type Sides,
   uploadBank,
   uploadMerchant,
-} from '../../support/reconciliation.ts'
-import { requireProgram } from '../../support/require-program.ts'
+} from '../support/reconciliation.ts'
+import { requireProgram } from '../support/require-program.ts'
 
 let platform: TestPlatform
 let sides: Sides

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import process from 'node:process'
 import { test } from 'node:test'
-import { serveMetrics } from '../../../src/server/metrics.ts'
-import { version } from '../../../src/version.ts'
-import { createConcurrencyLimit } from '../../../src/work/concurrency-limit.ts'
-import { until } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import { startRedisServer } from '../../support/redis.ts'
-import { requireProgram } from '../../support/require-program.ts'
+import { serveMetrics } from '../../src/server/metrics.ts'
+import { version } from '../../src/version.ts'
+import { createConcurrencyLimit } from '../../src/work/concurrency-limit.ts'
+import { until } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { startRedisServer } from '../support/redis.ts'
+import { requireProgram } from '../support/require-program.ts'
 
 async function scrapeOf(platform: TestPlatform): Promise<{ read(): Promise<string>; close(): void }> {
   const server = await serveMetrics(platform.platform.metrics, { host: '127.0.0.1', port: 0 })

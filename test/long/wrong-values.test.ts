@@ -7,9 +7,9 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import AjvFormats from 'ajv-formats'
-import { snapshotUrl } from '../../support/openapi.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import fc from '../../support/properties.ts'
+import { snapshotUrl } from '../support/openapi.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import fc from '../support/properties.ts'
 
 type Parameter = { name: string; in: string; schema: { type?: string } }
 type Operation = {

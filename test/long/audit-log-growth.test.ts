@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { eventTypes } from '../../../src/events/catalogue.ts'
-import { assertChained, chained, platformUserToken, readEntries } from '../../support/audit-log.ts'
-import { campaignDirectory, campaignForm, ids } from '../../support/campaigns.ts'
-import { openPerson, type Person } from '../../support/people.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { eventTypes } from '../../src/events/catalogue.ts'
+import { assertChained, chained, platformUserToken, readEntries } from '../support/audit-log.ts'
+import { campaignDirectory, campaignForm, ids } from '../support/campaigns.ts'
+import { openPerson, type Person } from '../support/people.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 const banks = Array.from({ length: 120 }, (_, index) => ({ id: randomUUID(), code: `many-${index}` }))
 const bankLines = banks.map(({ id, code }) => `  - { id: ${id}, code: ${code}, name: ${code} }\n`).join('')

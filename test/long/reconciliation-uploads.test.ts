@@ -7,11 +7,11 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assertRefused, campaignDirectory, ids } from '../../support/campaigns.ts'
-import { tally, until } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import { race, together } from '../../support/race.ts'
-import { openRaw, readRaw, requestText } from '../../support/raw-http.ts'
+import { assertRefused, campaignDirectory, ids } from '../support/campaigns.ts'
+import { tally, until } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { race, together } from '../support/race.ts'
+import { openRaw, readRaw, requestText } from '../support/raw-http.ts'
 import {
   type Ended,
   endedCampaign,
@@ -26,7 +26,7 @@ import {
   type Sides,
   uploadBank,
   uploadMerchant,
-} from '../../support/reconciliation.ts'
+} from '../support/reconciliation.ts'
 
 let platform: TestPlatform
 let sides: Sides
