@@ -114,11 +114,11 @@ type Address = { host: string; port: number }
 
 /** Days for which personal data is kept; null: forever (contract/security.md, "Personal data"). */
 export type Retention = {
-  /** Lines and files of reports, after their campaign has ended. */
+  /** For lines and files of reports: counted from the end of their campaign. */
   reportLinesDays: number | null
-  /** Segments, after their campaign has ended. */
+  /** For segments: counted from the end of their campaign. */
   segmentsDays: number | null
-  /** Phone numbers, after the order. */
+  /** For phone numbers: counted from the order. */
   msisdnDays: number | null
 }
 

@@ -23,7 +23,7 @@ export type Sealer = {
   open(sealed: Buffer, additionalData: Buffer): Buffer
   /** Whether one of these keys made the ciphertext. */
   knows(sealed: Buffer): boolean
-  /** Whether the first key made the ciphertext. */
+  /** Whether the current key, which is the first of the keys, made the ciphertext. */
   isCurrent(sealed: Buffer): boolean
 }
 

@@ -24,7 +24,7 @@ export const sizeNames = [
  * The codes of banks with a special role, in the order of their numbers; all other banks only take part in campaigns.
  */
 export const banks = {
-  /** `share` per cent of all orders; usually two fifths. */
+  /** It has `share` per cent of all orders, by default 40. */
   big: 0,
   /** A hundred orders, spread over the year. */
   tiny: 1,

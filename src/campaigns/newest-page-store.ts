@@ -12,7 +12,10 @@ export type Listing = {
    * the cursor; its parameter is the column with the time of the row. `max` is the maximum number of rows.
    */
   newest(behind: (at: string) => string, max: string): string
-  /** Whether an index gives the rows of `newest` in their order, so that reading them twice is faster than storing them. */
+  /**
+   * Whether an index returns the rows of `newest` already sorted. Then the statement runs `newest` twice, which is faster
+   * than keeping its result (`materialized`).
+   */
   isInOrder: boolean
   /** An SQL condition on the rows of `newest`, which are named `w`, or on the campaign `c`; null: no filter. */
   filter: string | null

@@ -12,7 +12,7 @@ export type Check = {
   name: string
   /** The text of the result when no row breaks the rule. In it, `{name}` stands for a count. */
   holds: string
-  /** The names of the counts that a result without violations gives to programs. */
+  /** The names of the numbers in the result, for programs that read it. They are present when no row breaks the rule. */
   params?: readonly string[]
 }
 

@@ -40,7 +40,7 @@ export function createHearing() {
     foundSilent(): void {
       foundSilentAtMs = performance.now()
     },
-    /** Whether the connection has answered since the last time that any connection was found silent. */
+    /** Whether the connection has answered after the latest time at which any connection was found silent. */
     maySpeak: (client: pg.ClientBase): boolean => (heardAtMs.get(client) ?? 0) > foundSilentAtMs,
   }
 }

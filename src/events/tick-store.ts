@@ -37,10 +37,10 @@ export type Piece = {
 }
 
 /**
- * Lets a consumer take a batch of the outbox rows about orders that it has not taken yet (a *tick*). Across all
- * processes, one tick of a consumer runs at a time.
+ * Runs a *tick*: a consumer takes the next batch of outbox rows about orders. Across all processes, a consumer runs one
+ * tick at a time.
  *
- * @param take runs one statement, which contains the `with` queries of the batch
+ * @param take runs one SQL statement that begins with the `with` queries of the given `Piece`, which select the batch
  * @returns the result of `take`; null while another process runs the consumer's tick
  */
 export function tick<T>(

@@ -149,8 +149,9 @@ async function makeTemplate(adminUrl: string): Promise<string> {
     })
     try {
       await migrate(database, migrations)
-      // `sequenceEvents` makes the daily partitions, so that not every platform has to make its own. It does nothing if
-      // it ran a moment ago. A new database looks as if it had, so the update moves the time of the last run back.
+      // Make the daily partitions here in the template, so that the platforms of the tests need not make them.
+      // `sequenceEvents` does nothing if its last run was a moment ago. In a new database that time is now, so set it far
+      // back first.
       await database.execute(`update event_ticks set at = '-infinity' where consumer = 'events'`)
       await sequenceEvents(database, true)
       await database.execute('analyze')

@@ -77,8 +77,8 @@ const lockDueStatement: Statement = {
 
 /**
  * Locks due campaigns and waits for campaigns that others have locked. After a wait, PostgreSQL checks the conditions
- * of the locking query again. Here the only condition is the id, so a campaign that another process has started
- * meanwhile is still returned: it may also be due to end.
+ * of the locking query again. Here the only condition is the id, not the status. So if another process has just moved a
+ * campaign to `active`, it is still returned, because its end may be due, too.
  */
 const waitForDueStatement: Statement = {
   name: 'campaigns.wait-for-due',

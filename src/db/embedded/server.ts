@@ -175,7 +175,8 @@ async function runServer(
   const { promise: ended, resolve: reportEnd } = Promise.withResolvers<string>()
   const life = new AbortController()
   const gone = exitOf(child).then(async exit => {
-    // If only the watcher's shell was killed, closing this pipe makes the other part of the watcher end the server.
+    // The watcher is a shell and a second process, which reads this pipe. If only the shell was killed, the second
+    // process ends the server when the pipe closes.
     child.stdin?.end()
     const reason = `The embedded database ended by itself (${exit}). Its last words in ${log.path}:\n${await log.words()}`
     if (socket.temporary) await rm(socket.folder, { recursive: true, force: true })

@@ -370,7 +370,7 @@ export function forgetSold(database: Queryable): Promise<number> {
 
 /**
  * Marks the attempt to send the e-mail, before its first byte is sent.
- * @returns false when there was an earlier attempt, unless that one is known to have failed
+ * @returns true for the first attempt, and after an attempt that certainly failed; otherwise false
  */
 export async function claimMail(database: Queryable, orderId: string, now: Date): Promise<boolean> {
   const claimed = await database.execute(

@@ -243,8 +243,8 @@ const goneOneByOne = `${ofThem}
   ) as o`
 
 /**
- * For each profile of the tariffs, the range of `goneInRange` may have at most this many ids. A longer range has many
- * profiles of other tariffs, so it costs less to look up each order.
+ * `goneInRange` reads a whole range of ids. It is used only if the range has at most this many ids per profile of these
+ * tariffs. A longer range has many profiles of other tariffs, so looking up each order on its own costs less.
  */
 const maxIdsForEach = 3
 

@@ -54,8 +54,8 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     destroyLater(socket)
   }
   /**
-   * Connections on which the end of an earlier answer is already awaited. Node.js calls this handler again for all
-   * bytes that arrive later.
+   * Connections that already wait for the end of an earlier answer. Node.js calls this handler again for all later
+   * bytes, and this set prevents a second wait.
    */
   const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {

@@ -49,8 +49,8 @@ const limits: Record<AsideKind, ConcurrencyLimits> = {
 export const fileLimits: ConcurrencyLimits = {
   atOnce: longReadConnections.files,
   perPartner: 2,
-  // Clients may read files slowly. Without this rule, two partners with slow clients could use the whole limit
-  // `atOnce`.
+  // The last free place is kept for a partner that has none. Otherwise two partners whose clients read files slowly
+  // could take all places.
   lastForOthers: true,
   waiting: 100,
   waitMs: 10_000,

@@ -9,7 +9,7 @@ import { DomainError } from '../../errors.ts'
 export type RateLimit = { perSecond: number; burst: number }
 export type Decision = {
   allowed: boolean
-  /** How many more requests are allowed at once. */
+  /** How many more requests are allowed right now. */
   remaining: number
   /** Seconds until the bucket is full again. */
   resetSeconds: number

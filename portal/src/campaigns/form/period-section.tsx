@@ -90,5 +90,5 @@ function clearErrors(form: FormPart['form']): void {
   for (const field of ['dateFrom', 'clockFrom', 'dateTo', 'clockTo']) form.clearFieldError(field)
 }
 
-/** For the preview: the end of the period, which does not belong to the period; null if the input is invalid. */
+/** For the preview: the end of the period (exclusive); null if the input is invalid. */
 export const endOf = (values: FormPart['form']['values']): string | null => periodOf(values).dateTo ?? null
