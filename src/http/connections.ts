@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs'
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { breakOff } from './answer/streams.ts'
 import { isAwaitingAnswer } from './input/unreadable.ts'
@@ -29,7 +30,7 @@ const lookEveryMs = 5_000
  * Limits the number of anonymous connections. Node.js itself limits how long headers may take once they have begun, and
  * how long a connection may be idle after an answer.
  *
- * @param share the part of the file descriptors that anonymous connections may take
+ * @param share the part of the file descriptors that anonymous connections, with the files sent on them, may take
  * @returns a function to call when the server stops. It ends all connections on which nothing was ever sent. After
  *   Node's time limit for headers, it also ends all other anonymous connections that wait for no answer, such as those
  *   with an incomplete header
@@ -45,9 +46,15 @@ export function limitAnonymousConnections(app: FastifyInstance, share: number): 
    */
   const known = new Map<Socket, IncomingMessage>()
 
+  /** How many answers to anonymous connections are streams. Each is a file, which holds a descriptor, too. */
+  let files = 0
+
   const note = (socket: Socket) => {
     anonymous.set(socket, performance.now())
-    if (anonymous.size > max) for (const oldest of anonymous.keys()) return end(oldest)
+    endOldest()
+  }
+  const endOldest = () => {
+    if (anonymous.size + files > max) for (const oldest of anonymous.keys()) return end(oldest)
   }
   const end = (socket: Socket) => {
     anonymous.delete(socket)
@@ -74,6 +81,15 @@ export function limitAnonymousConnections(app: FastifyInstance, share: number): 
     done()
   })
 
+  app.addHook('onSend', ({ raw }, _reply, payload, done) => {
+    if (payload instanceof Readable && !payload.closed && anonymous.has(raw.socket)) {
+      files++
+      payload.once('close', () => files--)
+      endOldest()
+    }
+    done(null, payload)
+  })
+
   const endSilent = (beforeMs: number) => {
     for (const [socket, sinceMs] of anonymous) if (socket.bytesRead === 0 && sinceMs < beforeMs) end(socket)
   }
@@ -91,11 +107,25 @@ export function limitAnonymousConnections(app: FastifyInstance, share: number): 
 
 /** Ends connections whose clients do not read their answer, and idle ones that Node.js has kept long enough. */
 export function endStalledConnections(server: HttpServer): void {
-  server.setTimeout(stalledMs, socket => {
-    // Between two requests, Node.js sets another timeout than `stalledMs`. When that one expires, end the connection.
+  const stalled = new WeakMap<Socket, { sinceMs: number; lookedMs: number; written: number }>()
+  // Node.js calls this when nothing has moved on a connection for `lookEveryMs`. It first waits once more when the system
+  // has taken a part of what was written, even if that was long ago. So a single, longer timeout could take twice as long.
+  server.setTimeout(lookEveryMs, socket => {
+    // Between two requests, Node.js sets another timeout than `lookEveryMs`. When that one expires, end the connection.
     // While a request is processed, the client has nothing to read, so its connection stays open.
-    if (socket.writableLength > 0) breakOff(socket)
-    else if (socket.timeout !== stalledMs) socket.destroy()
+    if (socket.writableLength === 0) {
+      if (socket.timeout !== lookEveryMs) socket.destroy()
+      return
+    }
+    const nowMs = performance.now()
+    const written = socket.bytesWritten - socket.writableLength
+    const last = stalled.get(socket)
+    // If the client has read a part since the last look, Node.js has waited a second time.
+    const hasRead = !last || last.written !== written || nowMs - last.lookedMs > 1.9 * lookEveryMs
+    const sinceMs = hasRead ? nowMs - lookEveryMs : last.sinceMs
+    if (nowMs - sinceMs >= stalledMs) return breakOff(socket)
+    stalled.set(socket, { sinceMs, lookedMs: nowMs, written })
+    socket.setTimeout(lookEveryMs)
   })
 }
 

@@ -43,6 +43,7 @@ import { bodyWaitMs, readBodies } from '../http/input/large-bodies.ts'
 import { endLateBody, refuseLateBody } from '../http/input/late-body.ts'
 import { answerExpectations, messageError } from '../http/input/message-rules.ts'
 import { hasBody, takeAbsentBodies, takeEmptyBodies } from '../http/input/optional-body.ts'
+import { handleInTurn } from '../http/input/pipelining.ts'
 import { limitSmallChunks } from '../http/input/small-chunks.ts'
 import { createUnreadableAnswer, noteRequests, tunnelError } from '../http/input/unreadable.ts'
 import { validatorCompiler } from '../http/input/validation.ts'
@@ -185,6 +186,7 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
   })
   noteRequests(app.server)
   limitSmallChunks(app.server)
+  handleInTurn(app)
   // Node.js does not answer a CONNECT request itself, so it is answered here.
   app.server.on('connect', (_request, socket) => answerUnreadable(tunnelError, socket as Socket))
   return app

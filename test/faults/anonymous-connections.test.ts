@@ -83,6 +83,7 @@ for (const [what, beginning] of [
     `${requestText('POST', '/esim/v1/orders', { ...body, authorization: 'Bearer x' })}{`,
   ],
   ['do not read their answers', requestText('GET', '/swagger/json').repeat(10)],
+  ['do not read the files they ask for', requestText('GET', '/swagger/static/swagger-ui-bundle.js').repeat(10)],
 ] as const)
   test(`more clients that ${what} than there are descriptors: others are answered`, async () => {
     await crowd(beginning)
