@@ -134,12 +134,13 @@ function rotateAnyEndpointSecretRoute(app: App, webhooks: Deps): void {
         response: { 200: schemas.RotatedSecret, ...operatorErrors({ ...mfaNeeded, ...notFound }) },
       },
     },
-    request => {
+    async request => {
       const { endpointId } = request.params
-      return endpoints.rotateSecret(withOrigin(webhooks, request), null, {
+      const { rotated } = await endpoints.rotateSecret(withOrigin(webhooks, request), null, {
         endpointId,
         overlapMs: readOverlap(request.body.overlap),
       })
+      return rotated
     },
   )
 }

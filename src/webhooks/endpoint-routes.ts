@@ -194,7 +194,7 @@ function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         querystring: NoQuery,
         body: schemas.EnableBody,
         response: {
-          200: schemas.Endpoint,
+          200: Tagged,
           ...partnerErrors({
             ...notFound,
             409: 'The operator has disabled it, and only the operator enables it',
@@ -208,11 +208,12 @@ function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       const { resume = 'position' } = request.body
       // All events are numbered before the transaction begins, because numbering needs a connection of its own.
       if (resume === 'now') await deps.numberAllEvents()
-      return answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own =>
-        endpointView(
-          await endpoints.enableEndpoint(own, callerAccount(request), { endpointId, by: 'partner', resume }),
-        ),
-      )
+      return answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own => {
+        const input = { endpointId, by: 'partner', resume } as const
+        const enabled = await endpoints.enableEndpoint(own, callerAccount(request), input)
+        reply.header('etag', endpointTag(enabled))
+        return endpointView(enabled)
+      })
     },
   )
 }
@@ -231,13 +232,15 @@ function disableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
         params: schemas.EndpointPath,
         querystring: NoQuery,
         body: NoBody,
-        response: { 200: schemas.Endpoint, ...partnerErrors(notFound) },
+        response: { 200: Tagged, ...partnerErrors(notFound) },
       },
     },
     (request, reply) =>
       answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own => {
         const { endpointId } = request.params
-        return endpointView(await endpoints.disableEndpoint(own, callerAccount(request), { endpointId, by: 'partner' }))
+        const disabled = await endpoints.disableEndpoint(own, callerAccount(request), { endpointId, by: 'partner' })
+        reply.header('etag', endpointTag(disabled))
+        return endpointView(disabled)
       }) as never,
   )
 }
@@ -256,16 +259,21 @@ function rotateEndpointSecretRoute(app: App, deps: EndpointRoutesDeps): void {
         params: schemas.EndpointPath,
         querystring: NoQuery,
         body: schemas.RotateBody,
-        response: { 200: schemas.RotatedSecret, ...partnerErrors(notFound) },
+        response: {
+          200: { ...schemas.RotatedSecret, headers: { etag: etagHeader } },
+          ...partnerErrors(notFound),
+        },
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, own =>
-        endpoints.rotateSecret(own, callerAccount(request), {
+      answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own => {
+        const { endpoint, rotated } = await endpoints.rotateSecret(own, callerAccount(request), {
           endpointId: request.params.endpointId,
           overlapMs: readOverlap(request.body.overlap),
-        }),
-      ) as never,
+        })
+        reply.header('etag', endpointTag(endpoint))
+        return rotated
+      }) as never,
   )
 }
 

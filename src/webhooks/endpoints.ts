@@ -325,14 +325,15 @@ export async function rotateSecret(
   { database, sealer, countSettingsChange, origin }: Omit<EndpointDeps, 'urls'> & By,
   account: Account | null,
   { endpointId, overlapMs }: { endpointId: string; overlapMs: number },
-): Promise<{ secret: string; previousValidUntil: string }> {
+): Promise<{ endpoint: store.Endpoint; rotated: { secret: string; previousValidUntil: string } }> {
   await countSettingsChange(origin, ownerOf(await readEndpoint(database, account, endpointId)))
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
     await note(transaction, origin, { action: 'endpoint.secret_rotated', endpoint })
     const validUntil = await store.endSecrets(transaction, endpoint.endpointId, overlapMs)
     const secret = await addSecret(transaction, sealer, endpoint.endpointId)
-    return { secret, previousValidUntil: validUntil.toISOString() }
+    const rotated = { secret, previousValidUntil: validUntil.toISOString() }
+    return { endpoint: await readEndpoint(transaction, account, endpointId), rotated }
   })
 }
 

@@ -159,3 +159,33 @@ test('all errors of an endpoint’s fields are told at once: those of the schema
   assert.deepEqual(await toldAbout('POST', '/webhook-endpoints', []), ['body must be an object'])
   assert.deepEqual(await toldAbout('POST', '/webhook-endpoints?x=1', { url }), ['x must be omitted'])
 })
+
+test('each change of an endpoint returns the ETag for the next one', async () => {
+  const made = await call('POST', '/webhook-endpoints', { url })
+  const path = `/webhook-endpoints/${made.body.endpointId}`
+  const tagOf = ({ headers }: Answer) => headers.get('etag') ?? 'none'
+  let tag = tagOf(made)
+  for (const [action, key] of [
+    ['disable', 'ended'],
+    ['disable', null],
+    ['enable', 'begun'],
+    ['enable', null],
+    ['rotate-secret', 'rotated'],
+  ] as const) {
+    const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': `${key}-0123456789abcdef` }
+    const options = { token: bank.token, body: {}, headers }
+    const done = await platform.call('POST', `/partner/v1${path}/${action}`, options)
+    assert.equal(done.status, 200, done.text)
+    assert.equal(tagOf(done), tagOf(await call('GET', path)), action)
+    if (key !== null)
+      assert.equal(tagOf(await platform.call('POST', `/partner/v1${path}/${action}`, options)), tagOf(done), 'repeated')
+    const changed = await platform.call('PATCH', `/partner/v1${path}`, {
+      token: bank.token,
+      body: { description: `after ${action} ${key}` },
+      headers: { 'if-match': tagOf(done) },
+    })
+    assert.equal(changed.status, 200, `${action}: ${changed.text}`)
+    assert.notEqual(tagOf(changed), tag)
+    tag = tagOf(changed)
+  }
+})
