@@ -71,8 +71,10 @@ async function untilFound(deps: FeedDeps, account: Account, params: ReadParams, 
   let page = first
   while (page.count === 0 && !page.hasMore) {
     const ms = endsAtMs - performance.now()
-    if (ms <= 0 || !(await deps.waiters.wait(account, page.nextAfter, ms, params.signal))) break
+    const hasGrown = ms > 0 && (await deps.waiters.wait(account, page.nextAfter, ms, params.signal))
+    // Read at the end of the wait, too: the feeds may have restarted during it, and restarts wake nobody.
     page = await readPage(deps, account, { ...params, after: page.nextAfter })
+    if (!hasGrown) break
   }
   return page
 }

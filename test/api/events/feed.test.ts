@@ -147,4 +147,22 @@ describe('the feed', () => {
     assert.equal((await feed('', merchant)).status, 200)
     assert.equal((await platform.call('GET', '/partner/v1/events')).status, 401)
   })
+
+  test('readers that wait when the feeds restart get 409', async () => {
+    const { nextAfter, feedId } = (await feed('?after=now')).body
+    const polls = [
+      feed(`?after=${nextAfter}&feedId=${feedId}&wait=2`),
+      feed(`?after=${nextAfter}&feedId=${feedId}&type=campaign.*&wait=2`),
+      feed(`?after=${nextAfter}&wait=2`),
+    ]
+    await sleep(300)
+    const restarted = await platform.call('POST', '/admin/events/restart-feeds', { token: platform.config.operatorKey })
+    assert.equal(restarted.status, 200, restarted.text)
+    const present = (await feed('?after=now')).body
+    assert.notEqual(present.feedId, feedId)
+    for (const { status, body } of await Promise.all(polls.slice(0, 2)))
+      assert.deepEqual([status, body.code, body.feedId], [409, 'feed-restarted', present.feedId])
+    const [, , withoutId] = await Promise.all(polls)
+    assert.equal(withoutId?.body.feedId, present.feedId)
+  })
 })
