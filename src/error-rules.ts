@@ -111,6 +111,7 @@ const texts = {
   'unchanged-over': () => 'be unchanged: the campaign is over',
   'unchanged-approved': () => 'be unchanged: a bank has approved the campaign',
   'unchanged-status': ({ status }) => `be unchanged: the campaign is ${status}`,
+  'unchanged-directory': () => 'be unchanged: the platform’s directory holds the terminals of this campaign',
   'only-additions': ({ missing }) => `be the present list and additions only: ${missing} is missing`,
   'invitable-bank': () => 'be a connected bank that the merchant does not exclude',
   'open-merchant': () => 'be an active merchant that does not exclude the bank',

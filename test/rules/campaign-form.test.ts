@@ -372,7 +372,8 @@ describe('what the state permits', () => {
     // list lacks the terminal `1`, or has it with other values.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
     const terminals = { isChanged: true, firstMissing }
-    return lockedErrors(state, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(
+    const edited = { ...state, terminalsPlatform: false }
+    return lockedErrors(edited, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(
       ruleMessage,
     )
   }

@@ -361,8 +361,11 @@ suite('what may be edited', () => {
   ]
   for (const [name, given, now, fields, onlyAdding] of expected)
     test(name, () => {
-      const found = editable(campaign(given), now)
+      const found = editable({ ...campaign(given), terminalsPlatform: false }, now)
       assert.deepEqual([...found.fields].sort(), [...fields].sort())
+      const ofDirectory = editable({ ...campaign(given), terminalsPlatform: true }, now)
+      const others = fields.filter(field => !found.onlyAdding || field !== 'terminals')
+      assert.deepEqual([...ofDirectory.fields].sort(), [...others].sort())
       if (fields.length > 0) assert.equal(found.onlyAdding, onlyAdding)
     })
 })

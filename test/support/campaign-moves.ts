@@ -55,6 +55,7 @@ export type Entry = {
   trigger: string
   from: string | null
   to: string | null
+  changes: Record<string, unknown> | null
 }
 
 /** Returns every step in the history of a campaign, as the merchant sees it. */

@@ -209,6 +209,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   'unchanged-over': locked,
   'unchanged-approved': locked,
   'unchanged-status': locked,
+  'unchanged-directory': same(
+    'The platform’s directory holds the terminals of this campaign',
+    'Термінали цієї кампанії веде довідник платформи',
+  ),
   'only-additions': {
     en: ({ missing }) => `Only additions are possible: ${missing} is missing`,
     uk: ({ missing }) => `Можна лише додавати: бракує ${missing}`,

@@ -100,6 +100,7 @@ function editCampaignRoute(app: App, deps: CampaignDeps): void {
           'field may change; ' +
           'once one has approved, `description`, the banners, and `terminals` and `participantsIds` by adding; once launched and ' +
           'until the period ends, `description`, the banners, and `terminals` by adding (`permissions.editableFields`). ' +
+          'With `terminalsPlatform` true no terminals can be added here, because they are those of the platform’s directory. ' +
           'Other fields may be sent with their present values. All validation errors are returned at once, and nothing is ' +
           'changed. ' +
           'Adding a bank to a campaign in `awaitingMerchantApproval` returns it to `awaitingBankApproval`. `creatorId`, ' +

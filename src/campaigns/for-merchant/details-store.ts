@@ -31,6 +31,7 @@ export type Details = Omit<CampaignState, 'banks'> & {
   expectedCompensation: string | null
   /** The number of customers in each bank's part of the segment. */
   segmentSizes: number[]
+  terminalsPlatform: boolean
   terminalsCount: number
   /**
    * JSON text of the fields that only an edit changes. It has no closing brace, so that further fields can be added.
@@ -59,6 +60,7 @@ const statement: Statement = {
         select sum(expected_compensation)::text from campaign_banks i where i.cashback_id = c.cashback_id
       ) as "expectedCompensation",
       array(select customers_count from campaign_segments s where s.cashback_id = c.cashback_id) as "segmentSizes",
+      c.terminals_platform as "terminalsPlatform",
       case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",
       case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end as terminals
     from campaigns c

@@ -3,7 +3,7 @@
 import { type MerchantCaller, mayChange } from '../../access/caller.ts'
 import { pageView } from '../../http/paging.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
-import { editable } from '../lifecycle/editable-fields.ts'
+import { type EditedCampaign, editable } from '../lifecycle/editable-fields.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { Details, InvitedBank } from './details-store.ts'
 import type { MerchantPage } from './list.ts'
@@ -46,7 +46,7 @@ function invitedBankView(bank: InvitedBank) {
 
 const onlyReading = { editAbility: false, editableFields: [], deleteAbility: false, confirmAbility: false }
 
-function permissions(campaign: lifecycle.CampaignState, now: Date) {
+function permissions(campaign: EditedCampaign, now: Date) {
   const { fields } = editable(campaign, now)
   return {
     editAbility: fields.length > 0,

@@ -5,8 +5,7 @@
 
 import { isLongList } from '../../audit-log/bounded-change.ts'
 import { type BrokenRule, broken } from '../../error-rules.ts'
-import { editable, growingFields } from '../lifecycle/editable-fields.ts'
-import type * as lifecycle from '../lifecycle/lifecycle.ts'
+import { type EditedCampaign, editable, growingFields, isOfDirectory } from '../lifecycle/editable-fields.ts'
 import type { FieldName, Fields } from './form.ts'
 import type { TerminalChange } from './terminal-list-store.ts'
 
@@ -83,7 +82,7 @@ const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(ele
 
 /** The errors for changes that the campaign's state does not allow. */
 export function lockedErrors(
-  campaign: lifecycle.CampaignState,
+  campaign: EditedCampaign,
   params: {
     present: Partial<Fields>
     merged: Partial<Fields>
@@ -104,9 +103,11 @@ export function lockedErrors(
   })
 }
 
-function whyLocked(name: FieldName, { status, dateTo }: lifecycle.CampaignState, now: Date): BrokenRule {
+function whyLocked(name: FieldName, campaign: EditedCampaign, now: Date): BrokenRule {
+  const { status, dateTo } = campaign
   const awaits = status === 'awaitingBankApproval' || status === 'awaitingMerchantApproval'
   if (dateTo <= now) return broken(name, 'unchanged-over')
+  if (isOfDirectory(name, campaign)) return broken(name, 'unchanged-directory')
   return awaits ? broken(name, 'unchanged-approved') : broken(name, 'unchanged-status', { status })
 }
 

@@ -74,12 +74,13 @@ async function editWith(
     countryCode: merged.countryCode,
     paymentSystems: merged.paymentSystemsId,
   })
-  const isOpen = editable(campaign, now).fields.length > 0
+  const edited = { ...campaign, terminalsPlatform: present.terminalsPlatform }
+  const isOpen = editable(edited, now).fields.length > 0
   // Banks that are already invited are accepted, even if they were disconnected since.
   const banks = [...found.banks, ...present.participantsIds]
   requireNoErrors([
     ...formErrors,
-    ...lockedErrors(campaign, { present, merged, terminals, changed, now }),
+    ...lockedErrors(edited, { present, merged, terminals, changed, now }),
     ...(isOpen ? crossErrors(merged, now) : []),
     ...bankErrors(merged.participantsIds, { ...found, banks }),
     ...directoryErrors(merged, found),
@@ -163,7 +164,7 @@ async function findPresent(transaction: Queryable, campaign: LockedCampaign): Pr
  *
  * With `terminalsPlatform`, readers of the campaign get the terminals of the platform's directory, and the campaign's
  * own list is hidden. An edit may send the terminals of the directory back unchanged. This is not a change, and the
- * hidden list stays.
+ * hidden list stays. Another list is stored in place of the hidden one, for the time when `terminalsPlatform` is false.
  */
 async function changeOfTerminals(
   transaction: Queryable,
@@ -203,12 +204,15 @@ async function write(
   const { participantsIds, ...terms } = after
   const isNew = changed.includes('terminals')
   const terminals = isNew ? terms.terminals : before.terminals
+  // Nobody gets the campaign's own list while the directory's is shown. So a change of it is not told to anybody.
+  const told = after.terminalsPlatform ? changed.filter(name => name !== 'terminals') : changed
   const facts: Facts = {}
-  if (isNew)
+  if (told.includes('terminals'))
     facts.terminalsAdded = await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, input, now })
   await updateTerms(transaction, campaign, { ...terms, terminals }, countryId, isNew ? input : noText)
+  if (told.length === 0) return
   const decision = lifecycle.changeBanks(campaign, participantsIds)
-  const changes = shownChanges(before, after, changed)
+  const changes = shownChanges(before, after, told)
   const notes = [{ trigger: 'edit', subject: 'campaign', bankId: null, changes } as const]
   await writeDecisions(transaction, [{ campaign, decision, notes, facts }], { actor: actorOf(merchant), now })
 }

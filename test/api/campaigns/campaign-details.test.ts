@@ -223,7 +223,7 @@ describe('permissions', () => {
   type Permissions = { editableFields: readonly string[]; deleteAbility: boolean; confirmAbility: boolean }
   const assertPermissions = async (id: string, expected: Permissions) =>
     assert.deepEqual((await read(id)).permissions, { editAbility: expected.editableFields.length > 0, ...expected })
-  const shown = ['description', 'bannerSmall', 'bannerBig', 'terminals']
+  const shown = ['description', 'bannerSmall', 'bannerBig']
 
   test('follow the state of the campaign', async () => {
     const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] })

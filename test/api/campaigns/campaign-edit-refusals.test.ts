@@ -74,6 +74,18 @@ describe('400', () => {
     })
 
   for (const state of ['a bank has approved', 'awaitingMerchantApproval', 'approved', 'active'])
+    test(`more terminals than the platform’s own directory has: ${state}`, async () => {
+      const id = await (states[state]?.make({ terminalsPlatform: true, terminals: terminals('own') }) ?? assert.fail())
+      const before = await read(id)
+      assert.ok(!before.body.permissions.editableFields.includes('terminals'))
+      for (const more of [before.body.terminals, terminals('own')])
+        assertRefused(await edit(id, { description: 'new', terminals: [...more, ...terminals('new')] }), 400, [
+          'terminals must be unchanged: the platform’s directory holds the terminals of this campaign',
+        ])
+      await assertNothingChanged(id, before)
+    })
+
+  for (const state of ['a bank has approved', 'awaitingMerchantApproval', 'approved', 'active'])
     test(`terminals that are missing or other than before: ${state}`, async () => {
       const id = await (states[state]?.make() ?? assert.fail())
       const before = await read(id)

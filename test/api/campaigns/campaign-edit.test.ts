@@ -220,6 +220,49 @@ describe('200: the terminals that the platform’s own directory holds, sent bac
   })
 })
 
+describe('200: another list of terminals while readers get those of the platform’s own directory', () => {
+  const seenBy = async (id: string) => {
+    const list = await partners.alpha.call('GET', '/cashbacks/for-bank')
+    return { tag: list.headers.get('etag'), campaign: list.body.find((one: any) => one.cashbackId === id) }
+  }
+  const updates = async (id: string): Promise<any[]> => {
+    await partners.alpha.call('GET', '/partner/v1/events?after=now')
+    const { body } = await partners.alpha.call('GET', '/partner/v1/events?limit=1000&type=campaign.updated')
+    return body.data.filter(({ data }: any) => data.cashbackId === id).map(({ data }: any) => data)
+  }
+
+  test('is stored for later, and changes nothing that anybody sees', async () => {
+    const id = await createCampaign(platform, { terminalsPlatform: true, terminals: terminals('own') })
+    const [before, seen, steps] = [await read(id), await seenBy(id), (await historyOf(partners, id)).length]
+    assert.deepEqual(assertEdited(await edit(id, { terminals: terminals('own', 'later') })), before.body)
+    await assertNothingChanged(id, before)
+    assert.deepEqual(await seenBy(id), seen)
+    assert.equal((await historyOf(partners, id)).length, steps)
+    const stale = { 'if-match': `"${seen.campaign.updatedAt}"` }
+    assert.equal((await partners.alpha.call('POST', `/cashbacks/${id}/confirm`, { headers: stale })).status, 201)
+    assert.deepEqual(await updates(id), [])
+  })
+
+  test('with other fields: only those are told', async () => {
+    const id = await createCampaign(platform, { terminalsPlatform: true })
+    assertEdited(await edit(id, { name: 'Зима', terminals: terminals('later') }))
+    const [step] = (await historyOf(partners, id)).slice(-1)
+    assert.deepEqual(Object.keys(step?.changes ?? {}), ['name'])
+    const details = assertEdited(await edit(id, { terminalsPlatform: false }))
+    assert.deepEqual(
+      details.terminals.map((one: any) => one.terminal_id),
+      ['later'],
+    )
+    assert.deepEqual(
+      (await updates(id)).map(({ changedFields, terminalsAdded }) => [changedFields, terminalsAdded]),
+      [
+        [['name'], 0],
+        [['terminalsPlatform'], 0],
+      ],
+    )
+  })
+})
+
 describe('200, once a bank has approved', () => {
   for (const state of ['a bank has approved', 'awaitingMerchantApproval', 'approved', 'active'])
     test(`${state}: description, banners, and terminals by adding`, async () => {
