@@ -12,20 +12,40 @@ export const nameParameter = {
  * Builds a search for a part of a name in any case and alphabet. `ilike` and `lower` know only ASCII in a database with the
  * locale C, such as the embedded one.
  *
- * @returns a PostgreSQL regular expression that matches this text, each character in both cases
+ * @returns a PostgreSQL regular expression that matches this text, each character in all its forms by Unicode's simple case folding
  */
 export const namePattern = (part: string): string => [...part].map(inAnyCase).join('')
 
 function inAnyCase(character: string): string {
   const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
-  const spellings = new Set([character, lower, upper, upper.toLowerCase(), lower.toUpperCase()])
-  // Keep only spellings that are one character. The capital of ß, for example, has two letters, and a bracket
-  // expression matches only one character.
-  return `[${[...spellings]
-    .filter(one => [...one].length === 1)
-    .map(escaped)
-    .join('')}]`
+  const candidates = new Set([character, lower, upper, upper.toLowerCase(), lower.toUpperCase(), ...rareForms])
+  const isForm = new RegExp(`^\\u{${codeOf(character)}}$`, 'iu')
+  // A spelling of several letters is no form, such as SS for ß: a bracket expression matches only one character.
+  const forms = [...candidates].filter(one => isForm.test(one))
+  return `[${forms.map(escaped).join('')}]`
 }
 
+/**
+ * The forms that `toLowerCase` and `toUpperCase` do not find from each other form of the letter, such as ς from Σ and ẞ from
+ * ß. The test `name-pattern` compares them with Unicode's case folding.
+ */
+const rareForms = [
+  ...['\u00b5', '\u017f', '\u01c5', '\u01c8', '\u01cb', '\u01f2', '\u1e9b', '\u1e9e', '\ufb05', '\ufb06'],
+  // Greek
+  ...['\u0345', '\u0390', '\u03b0', '\u03c2', '\u03d0', '\u03d1', '\u03d5', '\u03d6', '\u03f0', '\u03f1', '\u03f4'],
+  ...['\u03f5', ...range(0x1f88, 0x1f8f), ...range(0x1f98, 0x1f9f), ...range(0x1fa8, 0x1faf), '\u1fbc', '\u1fbe'],
+  ...['\u1fcc', '\u1fd3', '\u1fe3', '\u1ffc'],
+  // Cyrillic of old books
+  ...range(0x1c80, 0x1c88),
+  // The signs of Ohm, Kelvin and Ångström
+  ...['\u2126', '\u212a', '\u212b'],
+]
+
+function range(from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, place) => String.fromCodePoint(from + place))
+}
+
+const codeOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16)
+
 /** A character written as its number, so that it has no special meaning in the pattern. */
-const escaped = (character: string): string => `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`
+const escaped = (character: string): string => `\\U${codeOf(character).padStart(8, '0')}`

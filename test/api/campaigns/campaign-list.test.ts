@@ -182,6 +182,9 @@ describe('filters', () => {
       'snakeXcase',
       'a.b*c',
       'straße',
+      'STRAẞE',
+      'ΣΆΜΟΣ',
+      'σάμος',
       '\u{1f680} Rocket',
       'back\\slash',
     ]
@@ -195,6 +198,9 @@ describe('filters', () => {
     assert.deepEqual(await found('A.B*'), ['a.b*c'])
     assert.deepEqual(await found('\\'), ['back\\slash'])
     assert.deepEqual(await found('\u{1f680} rOCK'), ['\u{1f680} Rocket'])
+    for (const street of ['strasse', 'STRASSE']) assert.deepEqual(await found(street), [])
+    for (const street of ['Straße', 'straẞe']) assert.deepEqual(await found(street), ['STRAẞE', 'straße'])
+    for (const island of ['Σάμος', 'σΆμοΣ', 'ςάμοσ']) assert.deepEqual(await found(island), ['ΣΆΜΟΣ', 'σάμος'])
     assert.deepEqual(await found('no such'), [])
     assert.deepEqual(await found('n: '), given.toSorted())
     assert.equal((await pagination('?name=')).totalItems, (await pagination()).totalItems)
