@@ -42,7 +42,13 @@ export type LogInDeps = FactorDeps & {
 }
 
 /** Where a person logs in from: the network address, the program, and the interface. */
-export type Client = { address: string; userAgent: string; trace: Trace }
+export type Client = {
+  address: string
+  userAgent: string
+  trace: Trace
+  /** Called with the person once the password was right, for the log line of the request. */
+  namePerson(person: Caller): void
+}
 export type PasswordLogin = { typeAccount: string; login: string; password: string }
 export type Issued = { token: string; expireSeconds: number; caller: Caller }
 export type Challenge = { challenge: string; methods: FactorMethod[]; expiresAt: Date }
@@ -76,7 +82,7 @@ function isAdmitted(deps: LogInDeps, client: Client, person: User): boolean {
   return isAdmitted
 }
 
-const callerOf = ({ account, userId }: User, { trace }: Client): Caller => ({
+export const callerOf = ({ account, userId }: User, { trace }: Client): Caller => ({
   ...account,
   userType: 'portal_user',
   subject: userId,
@@ -99,9 +105,16 @@ export async function letIn(
   client: Client,
   { person, otp }: { person: User; otp: string | undefined },
 ): Promise<Issued | null> {
-  if (lacksFactor(deps, person)) throw new DomainError('mfa-needed', 'Set up a second factor in the portal first')
-  if (!asksFactor(deps, person)) return openByPassword(deps, client, person)
-  if (otp === undefined) throw new DomainError('mfa-needed', 'A code of the second factor is needed (otp)')
+  const isWithout = lacksFactor(deps, person)
+  if (!isWithout && !asksFactor(deps, person)) return openByPassword(deps, client, person)
+  if (isWithout || otp === undefined) {
+    // Nobody gets this challenge. It only tells of the right password, unless the same client sends the code.
+    if (!(await makeChallenge(deps, client, person))) return null
+    const text = isWithout
+      ? 'Set up a second factor in the portal first'
+      : 'A code of the second factor is needed (otp)'
+    throw new DomainError('mfa-needed', text)
+  }
   const method = /^\d{6}$/.test(otp) ? 'totp' : 'recovery-code'
   return withCode(deps, client, { person, method, code: otp })
 }
@@ -111,7 +124,7 @@ export async function letIn(
  * factor is missing, the person can only set up a factor in this session.
  */
 export async function letIntoPortal(deps: LogInDeps, client: Client, person: User): Promise<Issued | Challenge | null> {
-  if (asksFactor(deps, person)) return challengeOf(deps, person)
+  if (asksFactor(deps, person)) return challengeOf(deps, client, person)
   const issued = await openByPassword(deps, client, person)
   // Refresh this process's list of people who must set up a factor, so that it applies from the session's first request
   // on. Other processes were notified when the person or the policy changed.
@@ -125,13 +138,22 @@ const openByPassword = (deps: LogInDeps, client: Client, person: User): Promise<
   )
 
 /** @returns null when the person was changed while the password was checked */
-async function challengeOf({ database }: LogInDeps, person: User): Promise<Challenge | null> {
+async function challengeOf(deps: LogInDeps, client: Client, person: User): Promise<Challenge | null> {
+  const methods = await methodsOf(deps.database, person.userId)
+  const made = await makeChallenge(deps, client, person)
+  return made && { ...made, methods }
+}
+
+/** Stores that a login waits for its code. If nobody sends it in time, `unfinished-logins.ts` tells of it. */
+async function makeChallenge(
+  { database }: LogInDeps,
+  { trace }: Client,
+  { userId, passwordHash, account }: User,
+): Promise<Pick<Challenge, 'challenge' | 'expiresAt'> | null> {
   const challenge = makeSecret()
-  const { userId, passwordHash, account } = person
-  const methods = await methodsOf(database, userId)
-  const made = { hash: hashSecret(challenge), minutes: challengeMinutes }
+  const made = { hash: hashSecret(challenge), minutes: challengeMinutes, from: trace }
   const expiresAt = await factorStore.insertChallenge(database, made, { userId, passwordHash, role: account.role })
-  return expiresAt && { challenge, methods, expiresAt }
+  return expiresAt && { challenge, expiresAt }
 }
 
 /**
@@ -173,6 +195,7 @@ async function withCode(
       await lockUser(transaction, userId)
       if (challengeHash && !(await factorStore.takeChallenge(transaction, challengeHash))) return null
       if (!(await takeCode({ ...deps, origin }, transaction, { userId, method, code }))) return null
+      if (!challengeHash) await factorStore.takeEarlierTry(transaction, userId, client.trace)
       return openSession(deps, transaction, { client, person, method })
     })
   return deps.loginLimit.guard(userId, () => deps.wrongCodes.guard(client.address, userId, attempt))

@@ -116,6 +116,20 @@ export async function noteWrongCode(database: Queryable, login: string): Promise
   )
 }
 
+/**
+ * Counts logins of a person that lacked the code. Like `noteSuccess`, this locks the person's row first, and does nothing
+ * for a person who was erased meanwhile.
+ */
+export async function noteWithoutCode(database: Queryable, userId: string, count: number): Promise<void> {
+  await database.execute(
+    `with person as materialized (select login from portal_users where user_id = $1 for key share)
+     insert into failed_logins as f (login_key, is_known, failures, wrong_codes, last_at, next_at)
+     select sha256(convert_to(login, 'UTF8')), true, 0, $2, now(), now() from person
+     on conflict (login_key) do update set is_known = true, wrong_codes = f.wrong_codes + excluded.wrong_codes`,
+    [userId, count],
+  )
+}
+
 /** Deletes the count of wrong passwords of a login that nobody has any more. */
 export async function forgetFailures(database: Queryable, login: string): Promise<void> {
   await database.execute('delete from failed_logins where login_key = $1', [keyOf(login)])
@@ -173,7 +187,7 @@ export async function forgetLoginTraces(database: Queryable): Promise<boolean> {
   return addresses === forgottenAtOnce || failures === forgottenAtOnce
 }
 
-/** The wrong passwords and codes between a user's last two logins. @returns null for a user who has never logged in */
+/** The wrong passwords, and the wrong and missing codes, between a user's last two logins. @returns null for a user who has never logged in */
 export async function findFailedLogins(
   database: Queryable,
   userId: string,

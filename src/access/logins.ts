@@ -14,6 +14,7 @@ import {
   answerChallenge,
   type Challenge,
   type Client,
+  callerOf,
   type Found,
   findPerson,
   type Issued,
@@ -41,7 +42,12 @@ export type LoginDeps = LogInDeps & {
   linkConflicts: LinkConflicts
 }
 
-export type LoginFailure = { by: 'password' | 'secret' | 'code'; outcome: 'refused' | 'throttled'; address: string }
+/** @property outcome `missing`: nobody sent the code of the second factor after a right password */
+export type LoginFailure = {
+  by: 'password' | 'secret' | 'code'
+  outcome: 'refused' | 'throttled' | 'missing'
+  address: string
+}
 
 export type Logins = {
   /** Whether the platform's own people may log in and use their sessions at this port. */
@@ -157,7 +163,7 @@ async function observed<Result extends object | string>(
   { by, address }: Pick<LoginFailure, 'by' | 'address'>,
   attempt: () => Promise<Result | null>,
 ): Promise<Result | null> {
-  const failed = (outcome: LoginFailure['outcome']) => {
+  const failed = (outcome: 'refused' | 'throttled') => {
     deps.observeToken(outcome)
     deps.observeFailure({ by, outcome, address })
   }
@@ -188,6 +194,7 @@ async function tryPassword<Result extends Issued | Challenge>(
   await loginThrottle.check(address, input.login)
   if (!isKnownAddress) refuseFor(await claimAttempt(database, input.login))
   const found = await findPerson(deps, client, input)
+  if (found.person) client.namePerson(callerOf(found.person, client))
   const result = found.person && (await enter(found.person))
   if (result === null || holder === null) {
     const lacking = lackingOf(deps, found)

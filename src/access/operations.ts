@@ -19,7 +19,7 @@ import type { BankRole, Caller, Trace } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
 import { endSecret, findCredential, insertCredential, markRevoked, replaceSecret } from './credential-store.ts'
 import { insertEndedToken } from './ended-token-store.ts'
-import { deleteChallenges } from './factors/factor-store.ts'
+import { endChallenges } from './factors/factor-store.ts'
 import type { AccountOwner, CredentialOwner } from './owners.ts'
 import { requirePassword } from './passwords/password-rules.ts'
 import type { Refusals } from './refusals.ts'
@@ -226,7 +226,7 @@ export function requireRole(owner: AccountOwner, role: string): void {
  * @returns whether there were sessions
  */
 export async function endAccess(transaction: Queryable, userId: string): Promise<boolean> {
-  await deleteChallenges(transaction, userId)
+  await endChallenges(transaction, userId)
   await deleteResets(transaction, userId)
   return (await endSessions(transaction, userId)) > 0
 }

@@ -23,11 +23,12 @@ export type Refused = {
 }
 
 /**
- * Why an attempt was refused: the password, the code or the secret was wrong or missing. `access` means that the password
+ * Why an attempt was refused: the password, the code or the secret was wrong. `no-code` means that the password was right,
+ * and that nobody sent the code of the second factor in time. `access` means that the password
  * or secret was right, but the login may not be used now: it was disabled or revoked, its bank or merchant is suspended, it
  * belongs to another kind of account, or it may not log in from this address.
  */
-export type Lacking = 'password' | 'code' | 'secret' | 'access'
+export type Lacking = 'password' | 'code' | 'no-code' | 'secret' | 'access'
 
 export type RefusalSums = {
   /** Counts a refusal. Returns at once and never fails. */
@@ -185,6 +186,7 @@ function originOfSum({ origin, addresses, tries, byPortal }: Counted): Origin {
 const lackingFields = {
   password: 'wrongPasswords',
   code: 'wrongCodes',
+  'no-code': 'withoutCode',
   secret: 'wrongSecrets',
   access: 'withoutAccess',
 } as const satisfies Record<Lacking, string>

@@ -1,6 +1,5 @@
 /** Background jobs: send mails, answer requests for new passwords, delete what has expired. */
 import { forgetEndedAccess } from '../access/ended-token-store.ts'
-import { forgetChallenges } from '../access/factors/factor-store.ts'
 import { forgetLoginTraces } from '../access/login-store.ts'
 import { forgetSessions } from '../access/sessions/session-store.ts'
 import { forgetMails } from './mail/mail-store.ts'
@@ -16,13 +15,12 @@ export async function sendMails({ database, mails }: PeopleDeps): Promise<boolea
 export { answerResetRequests }
 
 /**
- * Deletes some expired sessions, challenges, links and mails, and old data of logins and of ended access.
+ * Deletes some expired sessions, links and mails, and old data of logins and of ended access.
  * @returns whether there may be more
  */
 export async function forgetPeople({ database }: PeopleDeps): Promise<boolean> {
   const more = [
     await forgetSessions(database),
-    await forgetChallenges(database),
     await forgetLoginTraces(database),
     await forgetLinks(database),
     await forgetMails(database),

@@ -1,6 +1,6 @@
 /** Changing a known password and replacing a forgotten one (contract/people.md, "Passwords"). */
 
-import { deleteChallenges } from '../access/factors/factor-store.ts'
+import { endChallenges } from '../access/factors/factor-store.ts'
 import type { Actor } from '../access/factors/factors.ts'
 import { ownerAccountOf } from '../access/operations.ts'
 import { ownerOfAccount } from '../access/owners.ts'
@@ -45,7 +45,7 @@ export async function changePassword(
     if (!(await replacePassword(transaction, userId, { before, after })))
       throw new DomainError('conflict', 'The password was changed at this moment')
     await recordEntries(transaction, origin, [{ action: 'password.changed', object: userObject(userId) }])
-    await deleteChallenges(transaction, userId)
+    await endChallenges(transaction, userId)
     await deleteResets(transaction, userId)
     await mails.notifyChange(transaction, userId, 'password')
     await endSessions(transaction, userId, { except: sessionId })

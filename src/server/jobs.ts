@@ -4,10 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordOverlapsEnding } from '../access/credential-store.ts'
+import type { LoginFailure } from '../access/logins.ts'
+import { tellUnfinishedLogins } from '../access/unfinished-logins.ts'
 import { chainEntries } from '../audit-log/chain-store.ts'
 import { type CheckpointDeps, makeHourlyCheckpoint } from '../audit-log/checkpoints.ts'
 import { removeOldEntries } from '../audit-log/lines-store.ts'
-import { recordLostRefusals } from '../audit-log/refusal-sums.ts'
+import { type RefusalSums, recordLostRefusals } from '../audit-log/refusal-sums.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { updateDueCampaigns } from '../campaigns/lifecycle/clock-job.ts'
 import { reportExpiring } from '../esim/orders/expiry-warning.ts'
@@ -39,6 +41,9 @@ export type JobDeps = CampaignDeps &
     people: PeopleDeps
     /** The dependencies with which checkpoints of the audit log are made. */
     checkpoints: CheckpointDeps
+    refusalSums: Pick<RefusalSums, 'add'>
+    /** Called with each login that nobody finished, for the log. */
+    observeFailure(failure: LoginFailure): void
     auditYears: number
     /** Days that events are kept. */
     eventDays: number
@@ -158,6 +163,11 @@ const jobs: readonly Job[] = [
     run: ({ database, eventDays }) => dropOldEvents(database, eventDays),
   },
   { name: 'tell-lost-refusals', everyMs: 60_000, run: ({ database }) => recordLostRefusals(database) },
+  {
+    name: 'tell-unfinished-logins',
+    everyMs: 60_000,
+    run: ({ database, refusalSums, observeFailure }) => tellUnfinishedLogins({ database, refusalSums, observeFailure }),
+  },
   { name: 'answer-reset-requests', everyMs: 1_000, run: ({ people }) => answerResetRequests(people) },
   { name: 'send-mails', everyMs: 1_000, run: ({ people }) => sendMails(people) },
   { name: 'forget-people', everyMs: 600_000, run: ({ people }) => forgetPeople(people) },

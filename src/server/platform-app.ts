@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import type { FactorNews } from '../access/factors/factors.ts'
 import { isKnownAddress } from '../access/login-store.ts'
-import { createLoginQueues, createLogins, type LoginFailure } from '../access/logins.ts'
+import { createLoginQueues, createLogins } from '../access/logins.ts'
 import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
 import {
   createAddressLimit,
@@ -23,7 +23,7 @@ import { deliverWaiting } from '../webhooks/delivering.ts'
 import { handOverAll } from '../webhooks/hand-over-store.ts'
 import type { AppDeps } from './app.ts'
 import { lookAtStock, runDue } from './jobs.ts'
-import type { Parts } from './platform-parts.ts'
+import { createFailureObserver, type Parts } from './platform-parts.ts'
 
 type LoginDeps = ReturnType<typeof createLoginDeps>
 
@@ -59,7 +59,7 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
     loginLimit: createLoginLimit((...limit) => counter('logins', ...limit)),
     loginThrottle: createThrottle((name, ...limit) => counter(`login-${name}`, ...limit)),
     observeToken: monitoring.metrics.token,
-    observeFailure: (failure: LoginFailure) => logger.warn(failure, 'a login failed'),
+    observeFailure: createFailureObserver(logger),
     queues: createLoginQueues(),
     hashingPlaces: createHashingPlaces(),
     linkConflicts: createLinkConflicts((...limit) => counter('link-conflicts', ...limit)),

@@ -1,5 +1,7 @@
 /** The parts of a platform. Each is made from the settings and from parts that were made before it. */
+
 import { loadFactorKeys } from '../access/factors/factors.ts'
+import type { LoginFailure } from '../access/logins.ts'
 import { createRefusals } from '../access/refusals.ts'
 import { createActivity } from '../access/sessions/activity.ts'
 import { createLanguageLimit, createSettingsLimit } from '../access/settings-limit.ts'
@@ -318,6 +320,12 @@ export async function createWebhooks(
   return { deps, ofEndpoints: { urls: { addresses, ports, isSandbox }, countSettingsChange } }
 }
 
+/** Logs each failed login. */
+export const createFailureObserver =
+  (logger: Pick<Logger, 'warn'>) =>
+  (failure: LoginFailure): void =>
+    logger.warn(failure, 'a login failed')
+
 /** Creates the background jobs and deliveries. They run if this process has the service `worker`. */
 export function createWorker(
   { config, running, logger, onError, closers }: Start,
@@ -328,7 +336,8 @@ export function createWorker(
     sales,
     campaigns,
     webhooks,
-  }: Pick<Parts, 'pools' | 'outside' | 'monitoring' | 'sales' | 'campaigns' | 'webhooks'>,
+    refusalSums,
+  }: Pick<Parts, 'pools' | 'outside' | 'monitoring' | 'sales' | 'campaigns' | 'webhooks' | 'refusalSums'>,
 ) {
   const { others } = pools
   const people = {
@@ -358,6 +367,8 @@ export function createWorker(
     eventDays: config.eventRetentionDays,
     auditYears: config.auditYears,
     checkpoints,
+    refusalSums,
+    observeFailure: createFailureObserver(logger),
     observeEvents: monitoring.metrics.events,
     observe: monitoring.metrics,
     onHandedOver: () => delivering?.wake(),

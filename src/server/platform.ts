@@ -93,8 +93,8 @@ async function createParts(start: Start, database: Database): Promise<Parts> {
   await listenForChanges(start, { pools, clock, access, monitoring, sales })
   const campaigns = createCampaigns(start, { pools, clock })
   const webhooks = await createWebhooks(start, { pools, clock, outside, monitoring })
-  const worker = createWorker(start, { pools, outside, monitoring, sales, campaigns, webhooks })
   const refusalSums = createRefusalSums(pools.others, start.onError)
+  const worker = createWorker(start, { pools, outside, monitoring, sales, campaigns, webhooks, refusalSums })
   // Closers run from the front, so this one runs before the worker signs its last checkpoint. The checkpoint then
   // covers the audit log entries that this closer writes.
   start.closers.unshift(() => refusalSums.close())

@@ -3,6 +3,8 @@
  * once, even in simultaneous requests.
  */
 import type { Queryable } from '../../db/database.ts'
+import { type Membership, type MembershipRow, membershipOf } from '../accounts.ts'
+import type { Trace } from '../caller.ts'
 
 export type TotpFactor = { sealedSecret: Buffer; confirmedAt: Date | null }
 
@@ -85,25 +87,26 @@ export async function takeRecoveryCode(database: Queryable, userId: string, hash
 }
 
 /**
- * Stores a challenge unless the person has changed since the login read the person's data. Challenges are deleted when
+ * Stores a challenge unless the person has changed since the login read the person's data. Challenges end when
  * a person is disabled or gets another role or password. If such a change runs at the same time, either it waits for
- * this statement and then deletes the challenge, or this statement waits for the change and stores nothing.
+ * this statement and then ends the challenge, or this statement waits for the change and stores nothing.
  *
+ * @param from where the login came from
  * @param person the data that the login has read
  * @returns when the challenge expires; null when the person was disabled, or got another role or password meanwhile
  */
 export async function insertChallenge(
   database: Queryable,
-  { hash, minutes }: { hash: Buffer; minutes: number },
+  { hash, minutes, from }: { hash: Buffer; minutes: number; from: Pick<Trace, 'address' | 'via'> },
   person: { userId: string; role: string; passwordHash: string },
 ): Promise<Date | null> {
   const [made] = await database.query<{ expiresAt: Date }>(
-    `insert into login_challenges (challenge_hash, user_id, created_at, expires_at)
-     select $1, u.user_id, now(), now() + make_interval(mins => $2) from portal_users u
+    `insert into login_challenges (challenge_hash, user_id, created_at, expires_at, address, via)
+     select $1, u.user_id, now(), now() + make_interval(mins => $2), $6, $7 from portal_users u
      where u.user_id = $3 and u.disabled_at is null and u.role = $4 and u.password_hash = $5
      for share
      returning expires_at as "expiresAt"`,
-    [hash, minutes, person.userId, person.role, person.passwordHash],
+    [hash, minutes, person.userId, person.role, person.passwordHash, from.address, from.via],
   )
   return made?.expiresAt ?? null
 }
@@ -130,20 +133,49 @@ export async function takeChallenge(database: Queryable, hash: Buffer): Promise<
   return taken === 1
 }
 
-export async function deleteChallenges(database: Queryable, userId: string): Promise<void> {
-  await database.execute('delete from login_challenges where user_id = $1', [userId])
+/**
+ * Uses up the challenge of an earlier request that lacked the code. A program sends the password alone first, and then
+ * both. Only a challenge from the same place counts, and only one, so that tries of somebody else stay.
+ */
+export async function takeEarlierTry(
+  database: Queryable,
+  userId: string,
+  { address, via }: Pick<Trace, 'address' | 'via'>,
+): Promise<void> {
+  await database.execute(
+    `delete from login_challenges where challenge_hash = (
+       select challenge_hash from login_challenges where user_id = $1 and address = $2 and via = $3 and expires_at > now()
+       order by created_at desc limit 1)`,
+    [userId, address, via],
+  )
 }
 
-const forgottenAtOnce = 1_000
+/** Ends all challenges of a person. They stay until `takeExpired` has found those that nobody answered. */
+export async function endChallenges(database: Queryable, userId: string): Promise<void> {
+  await database.execute('update login_challenges set expires_at = least(expires_at, now()) where user_id = $1', [
+    userId,
+  ])
+}
 
-/** Deletes some of the expired challenges. @returns whether there may be more */
-export async function forgetChallenges(database: Queryable): Promise<boolean> {
-  const forgotten = await database.execute(
-    `delete from login_challenges where challenge_hash = any(array(
-       select challenge_hash from login_challenges where expires_at < now() order by expires_at limit ${forgottenAtOnce}
-       for update skip locked))`,
+/** A challenge that expired, with its person. `from` is null for one that was answered with a wrong code, or that an old process stored. */
+export type ExpiredChallenge = { userId: string; account: Membership; from: Pick<Trace, 'address' | 'via'> | null }
+
+/** Deletes and returns some of the expired challenges. */
+export async function takeExpired(database: Queryable, limit: number): Promise<ExpiredChallenge[]> {
+  type Row = MembershipRow & { userId: string; from: ExpiredChallenge['from'] }
+  const taken = await database.query<Row>(
+    `with expired as (
+       delete from login_challenges where challenge_hash = any(array(
+         select challenge_hash from login_challenges where expires_at <= now() order by expires_at limit $1
+         for update skip locked))
+       returning user_id, address, via, tries
+     )
+     select user_id as "userId", u.bank_id, u.merchant_id, u.role,
+       case when e.tries = 0 and e.address is not null then json_build_object('address', e.address, 'via', e.via) end as from
+     from expired e join portal_users u using (user_id)`,
+    [limit],
   )
-  return forgotten === forgottenAtOnce
+  return taken.map(row => ({ userId: row.userId, account: membershipOf(row), from: row.from }))
 }
 
 /** Sealed secrets in the order of the users' ids, starting after this user. */

@@ -10,4 +10,7 @@ export const clientOf = (request: FastifyRequest, via?: Trace['via']): Client =>
   address: plainAddress(request.ip),
   userAgent: (request.headers['user-agent'] ?? '').replace(/[^\x20-\x7e]/g, ''),
   trace: { ...traceOf(request), ...(via && { via }) },
+  namePerson: person => {
+    request.shownAs = person
+  },
 })

@@ -1,6 +1,7 @@
 /** The audit log's entries about logins and failed logins (contract/audit-log.md, "Entries", "Refusals"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { tellUnfinishedLogins } from '../../../src/access/unfinished-logins.ts'
 import { createRefusalSums, recordLostRefusals } from '../../../src/audit-log/refusal-sums.ts'
 import { platformUserToken, readEntries } from '../../support/audit-log.ts'
 import { openPerson, type Person, setUpTotp } from '../../support/people.ts'
@@ -141,6 +142,53 @@ test('a refusal tells which proof was wrong, also to the person; by both ways it
   const code = { challenge: begun.challenge, method: 'recovery-code', code: recoveryCodes[0] }
   const entered = await platform.call('POST', '/portal/session/verify', { body: code })
   assert.equal(entered.body.failedLogins.count, 4, 'codes behind a right password count, too')
+})
+
+test('a right password without the code is told, unless the code comes', async () => {
+  const person = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+  const { recoveryCodes } = await setUpTotp(person)
+  const { database } = platform.platform
+  const at = (address: string) => ({ 'x-forwarded-for': address })
+  const verify = (challenge: string, code: string | undefined) =>
+    platform.call('POST', '/portal/session/verify', { body: { challenge, method: 'recovery-code', code } })
+  const byApi = (headers: Record<string, string>, otp?: string) =>
+    platform.call('POST', '/auth/login', { body: { ...accountOf(person), ...(otp && { otp }) }, headers })
+  const open = () => platform.call('POST', '/portal/session', { body: accountOf(person), headers: at('192.0.2.40') })
+  const entriesAfterTime = async () => {
+    await database.execute(`update login_challenges set expires_at = expires_at - interval '5 minutes'`)
+    const sums = createRefusalSums(database, assert.ifError)
+    const lines: unknown[] = []
+    const observeFailure = (failure: unknown) => lines.push(failure)
+    await Promise.all([1, 2].map(() => tellUnfinishedLogins({ database, refusalSums: sums, observeFailure })))
+    await sums.close()
+    const entries = await readEntries(platform, auditor, `&action=login.refused&object=user:${person.userId}`)
+    return { lines, entries }
+  }
+
+  const [home, thief] = [at('192.0.2.41'), at('192.0.2.42')]
+  assert.equal((await byApi(home)).headers.get('perkline-error-code'), 'mfa-needed')
+  assert.equal((await byApi(home, recoveryCodes[0])).status, 200)
+  const begun = await open()
+  assert.equal((await verify(begun.body.challenge, recoveryCodes[1])).status, 200)
+  assert.deepEqual(await entriesAfterTime(), { lines: [], entries: [] }, 'a login in two steps is no failure')
+
+  for (let times = 0; times < 2; times++) assert.equal((await byApi(thief)).status, 401)
+  assert.equal((await open()).status, 202)
+  assert.equal((await byApi(home, recoveryCodes[2])).status, 200, 'this finishes no login of another address')
+  const { lines, entries } = await entriesAfterTime()
+  const { since, ...change } = entries[0].change
+  assert.deepEqual(
+    [entries.length, entries[0].actor.type, change],
+    [1, 'unknown', { tries: [null, 3], withoutCode: [null, 3], byPortal: [null, 1], addresses: [null, 2] }],
+  )
+  const missing = (address: string) => ({ by: 'code', outcome: 'missing', address })
+  assert.deepEqual(
+    new Set(lines.map(line => JSON.stringify(line))),
+    new Set([missing('192.0.2.42'), missing('192.0.2.40')].map(line => JSON.stringify(line))),
+  )
+  const entered = await byApi(home, recoveryCodes[3])
+  const session = await platform.call('GET', '/portal/session', { token: entered.body.access_token })
+  assert.equal(session.body.failedLogins.count, 3)
 })
 
 test('one address is told in one way, however the proxy writes it', async () => {

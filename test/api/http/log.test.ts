@@ -12,7 +12,7 @@ import pg from 'pg'
 import { DomainError } from '../../../src/errors.ts'
 import { createLogger, terminalStream } from '../../../src/log.ts'
 import { createApp } from '../../../src/server/app.ts'
-import { openPerson } from '../../support/people.ts'
+import { openPerson, setUpTotp } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { openRaw, requestText, sendRaw } from '../../support/raw-http.ts'
 
@@ -76,7 +76,7 @@ suite('a request', () => {
     assert.deepEqual([caller, subject], ['bank', sub])
   })
 
-  test('for a token or a login tells who got it; one that proves a factor anew tells of whom, also when it is wrong', async () => {
+  test('for a token, a login or a right password tells whose; one that proves a factor anew tells of whom, also when it is wrong', async () => {
     const issued = await platform.call('POST', '/admin/credentials', {
       token: platform.config.operatorKey,
       body: { bank: 'alpha', role: 'ADMIN' },
@@ -102,6 +102,10 @@ suite('a request', () => {
     const proof = (code: string) => whoOf('/portal/session/verify', { method: 'password', code }, person.token)
     assert.deepEqual(await proof(password), [200, 'retailer', person.userId])
     assert.deepEqual(await proof('wrong'), [401, 'retailer', person.userId])
+    await setUpTotp(person)
+    assert.deepEqual(await whoOf('/auth/login', account), [401, 'retailer', person.userId])
+    assert.deepEqual(await whoOf('/portal/session', account), [202, 'retailer', person.userId])
+    assert.deepEqual(await whoOf('/auth/login', { ...account, password: 'wrong' }), [401, undefined, undefined])
   })
 
   test('that is refused is told with its code, and by the route and never the path', async () => {

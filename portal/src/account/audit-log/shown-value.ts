@@ -37,6 +37,7 @@ const ofAct = [
   'tries',
   'updated',
   'withoutAccess',
+  'withoutCode',
   'wrongCodes',
   'wrongPasswords',
   'wrongSecrets',
