@@ -46,7 +46,18 @@ function liveAdvice(config: Config, env: Environment, running: readonly string[]
     advice.push(
       'PUBLIC_URL is not https, and the platform listens beyond this machine: tokens and passwords may travel unencrypted',
     )
+  if (runs('worker')) advice.push(...keepingAdvice(env))
   return advice
+}
+
+const keepSettings = ['KEEP_REPORT_LINES_DAYS', 'KEEP_SEGMENTS_DAYS', 'KEEP_MSISDN_DAYS']
+
+/** Names the settings of `retention/removal.ts` that are not set. The worker removes the data. */
+function keepingAdvice(env: Environment): string[] {
+  const unset = keepSettings.filter(name => !env[name]?.trim())
+  if (unset.length === 0) return []
+  const [are, they] = unset.length === 1 ? ['is', 'it is'] : ['are', 'they are']
+  return [`${unset.join(', ')} ${are} not set: what ${they} about is kept for ever`]
 }
 
 /**

@@ -146,6 +146,7 @@ suite('perkline', { concurrency: 3 }, () => {
         PUBLIC_URL,
         ADMIN_PORT: String(ADMIN_PORT),
         ADMIN_URL: 'https://staff.perkline.example',
+        ...{ KEEP_REPORT_LINES_DAYS: '365', KEEP_SEGMENTS_DAYS: '365', KEEP_MSISDN_DAYS: '365' },
       })
       await whole.ready()
       const headers = { authorization: `Bearer ${operatorKey}` }
@@ -155,13 +156,14 @@ suite('perkline', { concurrency: 3 }, () => {
       await worker.ready()
       for (const run of [bare, whole, worker]) run.signal('SIGTERM')
       assert.deepEqual(await Promise.all([bare.ended, whole.ended, worker.ended]), [0, 0, 0])
-      const [first, second, third, fourth] = bare.stdout().match(/"level":"warn".*/g) ?? []
+      const [first, second, third, fourth, fifth] = bare.stdout().match(/"level":"warn".*/g) ?? []
       assert.match(first ?? '', /PUBLIC_URL is not set/)
       assert.match(second ?? '', /ADMIN_PORT is not set/)
       assert.match(third ?? '', /ADMIN_URL is not set: if another process has ADMIN_PORT/)
       assert.match(fourth ?? '', /PUBLIC_URL is not https/)
+      assert.match(fifth ?? '', /KEEP_REPORT_LINES_DAYS, KEEP_SEGMENTS_DAYS, KEEP_MSISDN_DAYS are not set/)
       const told = worker.stdout().match(/"level":"warn".*/g) ?? []
-      assert.deepEqual([told.length, /ADMIN_URL is not set/.test(told[0] ?? '')], [1, true], told.join('\n'))
+      assert.deepEqual([told.length, /ADMIN_URL is not set/.test(told[0] ?? '')], [2, true], told.join('\n'))
       assert.doesNotMatch(whole.stdout(), /"level":"warn"/)
     })
 

@@ -42,11 +42,31 @@ test('names that are no settings but look like ours are told, with what may be m
   assert.deepEqual(unknownSettings([...others, ...containers, ...npm, ...own]), [])
 })
 
+const kept = { KEEP_REPORT_LINES_DAYS: '365', KEEP_SEGMENTS_DAYS: '365', KEEP_MSISDN_DAYS: '365' }
+
+test('a live process that removes old data names what it keeps for ever', () => {
+  const url = 'https://esim.example'
+  const set = { PUBLIC_URL: url, ADMIN_URL: url, ...kept }
+  const advice = (env: Record<string, string>, running: Service[] | null = null, mode: 'live' | 'sandbox' = 'live') =>
+    settingsAdvice({ mode, host: '127.0.0.1', publicUrl: url, staffUrl: url, admin: {} }, env, running)
+  assert.deepEqual(advice(set), [])
+  const one = ['KEEP_SEGMENTS_DAYS is not set: what it is about is kept for ever']
+  for (const running of [null, ['worker'] as Service[]])
+    assert.deepEqual(advice({ ...set, KEEP_SEGMENTS_DAYS: ' ' }, running), one)
+  const { PUBLIC_URL, ADMIN_URL } = set
+  const all = [
+    'KEEP_REPORT_LINES_DAYS, KEEP_SEGMENTS_DAYS, KEEP_MSISDN_DAYS are not set: what they are about is kept for ever',
+  ]
+  assert.deepEqual(advice({ PUBLIC_URL, ADMIN_URL }), all)
+  assert.deepEqual(advice({ PUBLIC_URL, ADMIN_URL }, ['esim']), [])
+  assert.ok(!advice({}, null, 'sandbox').some(sentence => sentence.includes('KEEP_')))
+})
+
 test('without ADMIN_PORT, only a process that serves /admin warns of it, and one that makes links wants ADMIN_URL', () => {
   const advice = (running: Service[], env: Record<string, string> = {}) => {
     const url = 'https://esim.example'
     const config = { mode: 'live', host: '127.0.0.1', publicUrl: url, staffUrl: url, admin: null } as const
-    return settingsAdvice(config, { PUBLIC_URL: url, ...env }, running)
+    return settingsAdvice(config, { PUBLIC_URL: url, ...kept, ...env }, running)
   }
   const [worker = '', ...more] = advice(['worker'])
   assert.match(worker, /^ADMIN_URL is not set: .*another process has ADMIN_PORT.*https:\/\/esim\.example/)
@@ -69,7 +89,7 @@ test('a sandbox that others can reach warns that endpoints may be on its own mac
         admin: {},
         ...settings,
       },
-      { PUBLIC_URL: 'set', ADMIN_URL: 'set' },
+      { PUBLIC_URL: 'set', ADMIN_URL: 'set', ...kept },
     )
   const publicUrl = 'https://sandbox.example'
   for (const open of [{ host: '0.0.0.0' }, { host: '::' }, { publicUrl }, { host: '10.0.0.5', publicUrl }]) {
