@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { profileLines } from '../../samples/make-profiles.ts'
-import { assertAccessible, assertCount, closeBrowser } from '../support/browser.ts'
+import { assertAccessible, assertCount, closeBrowser, fillLogin } from '../support/browser.ts'
 import { until } from '../support/esim.ts'
 import { addOrders, csv, gone, type OperatorSite, openOperatorSite, press, row } from '../support/operator-site.ts'
 import { button, dialog, field, sees, titled } from '../support/pages.ts'
@@ -233,6 +233,22 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await page.locator('input[type=file]').setInputFiles(csv(head + one))
     await sees(page, 'З помилками: 1 рядок')
     assert.equal(await page.getByText('Нічого не завантажено').count(), 0)
+  })
+
+  test('the session ends while an import is sent: the login comes at once, and later the page tells what to do', async t => {
+    const visitor = await enter(t, '/operator/stock/kyivstar/ua-5gb')
+    if (!visitor) return
+    const { page, errors } = visitor
+    await page.locator('input[type=file]').setInputFiles(csv([...profileLines({ count: 1, seed: 4747 })].join('')))
+    await button(page, 'Import 1 profile').waitFor()
+    await page.context().clearCookies()
+    await button(page, 'Import 1 profile').click()
+    await sees(page, 'Your session has ended')
+    assert.equal(await dialog(page).count(), 0)
+    assert.equal(await page.getByText('Something went wrong').count(), 0)
+    await fillLogin(page, site.admin)
+    await sees(page, /^The upload of profiles\.csv was interrupted/)
+    assert.match(errors.splice(0).join(), /401/)
   })
 
   test('duplicates are named by their lines, also those with another activation code', async t => {

@@ -109,8 +109,9 @@ suite('a bank’s report', { timeout: 120_000 }, () => {
     await idle('the upload that was left is over')
     assert.deepEqual(await told(campaign), ['awaitingBankReconciliation', 0], 'what was left is not kept')
     await visitor.walk(atBank(campaign))
-    await sees(page, /^You left this page while large\.csv was being uploaded/)
+    await sees(page, /^The upload of large\.csv was interrupted/)
     await assertAccessible(visitor)
+    await button(page, 'Choose another file').click()
 
     await choose.setInputFiles(file('small.csv', reportOf(line(campaign, 'a'))))
     await button(page, 'Send to Grocer').click()

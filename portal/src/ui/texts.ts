@@ -72,7 +72,7 @@ export const uiTexts = dictionary({
       processing: 'Checking the file',
       taking: 'The file has arrived and is being processed. It can no longer be cancelled.',
       interrupted: (name: string) =>
-        `You left this page while ${name} was being uploaded. If it isn’t shown on this page, it was not saved: upload it again.`,
+        `The upload of ${name} was interrupted. If it isn’t shown on this page, it was not saved: upload it again.`,
       leaveTitle: 'Leave while the file is being uploaded?',
       leaveText: 'The upload is stopped when you leave this page.',
       leave: 'Leave the page',
@@ -181,7 +181,7 @@ export const uiTexts = dictionary({
       processing: 'Перевіряємо файл',
       taking: 'Файл надійшов і обробляється. Скасувати вже не можна.',
       interrupted: name =>
-        `Ви залишили сторінку, поки завантажувався файл ${name}. Якщо його тут немає, він не зберігся: завантажте знову.`,
+        `Завантаження файлу ${name} перервалося. Якщо його тут немає, він не зберігся: завантажте знову.`,
       leaveTitle: 'Залишити сторінку, поки файл завантажується?',
       leaveText: 'Якщо залишити сторінку, завантаження зупиниться.',
       leave: 'Залишити сторінку',

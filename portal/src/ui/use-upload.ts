@@ -1,5 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { isApiError } from '../api/errors.ts'
 import { upload as sendFile } from '../api/upload.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import { useConfirm } from './confirm.tsx'
@@ -13,7 +14,7 @@ export type Upload<Data> = State & {
   /** Whether the upload can still be cancelled so that the platform stores nothing. */
   canCancel: boolean
   isTrial: boolean
-  /** The name of a file whose upload was interrupted when the person left this page; null: none. */
+  /** The name of a file whose upload was interrupted because the person left this page or the session ended; null: none. */
   interrupted: string | null
   /** @param headers further headers of the request */
   send(file: File, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Data | null>
@@ -41,7 +42,8 @@ type Options<Data> = {
 /**
  * Sends a file with progress, for `FileUpload`. Once the last byte is sent, the platform may store the file at any
  * moment, so it cannot be cancelled any more. A person who leaves the page during the upload is asked first, and is
- * told after coming back that it was interrupted.
+ * told after coming back that it was interrupted. If the session ends during the upload, the portal goes to the login
+ * without a question.
  *
  * @param options.onDone called with the platform's answer; invalidate the changed queries here
  */
@@ -81,6 +83,11 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
         return answer
       } catch (error) {
         if (controller.signal.reason === leaving) return null
+        // The session has ended, so the frame goes to the login. The note stays: it is shown after the login.
+        if (isApiError(error, 401)) {
+          setState(idle)
+          return null
+        }
         note.remove()
         setState({ ...idle, ...(controller.signal.aborted ? { wasCancelled: true } : { fileName: file.name, error }) })
         if (controller.signal.aborted) latest.current.onCancel?.()
@@ -105,7 +112,9 @@ function useAskBeforeLeaving(isSending: boolean): void {
   useBlocker({
     disabled: !isSending,
     enableBeforeUnload: isSending,
-    shouldBlockFn: async () =>
+    // Only the portal itself goes to the login: the session has ended, so nothing of the page may stay visible.
+    shouldBlockFn: async ({ next }) =>
+      next.routeId !== '/login' &&
       !(await confirm({ title: texts.leaveTitle, text: texts.leaveText, action: texts.leave, isDangerous: true })),
   })
 }

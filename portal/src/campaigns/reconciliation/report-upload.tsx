@@ -32,9 +32,9 @@ type Props = {
   fields?: Record<string, string>
   /** True while another field of the form is wrong. Then no report can be checked or sent. */
   isDisabled?: boolean
-  /** The file that was chosen before the page was reloaded; it is checked again. */
+  /** The file that was chosen before the page was left or reloaded; it is checked again. */
   restored?: File | null
-  /** Called with the chosen file, which is kept in case the page is reloaded; null: no file is chosen any more. */
+  /** Called with the chosen file, which is kept until it was sent; null: no file is chosen any more. */
   onChosen?: (file: File | null) => void
   /** Called after the report was sent, or its upload failed or was cancelled. Read the campaign again here. */
   onSettled(isSent: boolean): void
@@ -65,17 +65,21 @@ export function ReportUpload(props: Props) {
   const [file, setFile] = useState<File | null>(null)
   const [tried, setTried] = useState<Tried | null>(null)
   const trial = useUpload<Tried>(`${path}?dryRun=true`, { isTrial: true, onDone: setTried })
+  const putAside = () => {
+    onChosen?.(null)
+    setTried(null)
+  }
   // If no answer arrives, or the platform is busy, the person can send the same file again. After any other error the result of
   // the check may no longer be correct, so it is removed.
   const sending = useUpload<unknown>(path, {
-    onCancel: () => setTried(null),
+    onCancel: putAside,
     onDone() {
-      setTried(null)
+      putAside()
       notify.done(texts.sent(recipient))
       onSettled(true)
     },
     onError(error) {
-      if (!isApiError(error, noAnswer, 429, 503)) setTried(null)
+      if (!isApiError(error, noAnswer, 429, 503)) putAside()
       notifyRefused(error)
     },
   })
@@ -90,9 +94,6 @@ export function ReportUpload(props: Props) {
   useOnce(restored, choose)
   const send = async (checked: File) => {
     setLatest('sending')
-    // The file need not be kept any longer. If the person leaves the page during the upload, `useUpload` remembers the
-    // file's name.
-    onChosen?.(null)
     const answer = await sending.send(checked, fields)
     if (answer === null) onSettled(false)
   }
@@ -103,11 +104,9 @@ export function ReportUpload(props: Props) {
         {...{ tried, currency, recipient, side, isDisabled }}
         fileName={file.name}
         error={latest === 'sending' ? sending.error : null}
+        interrupted={sending.interrupted}
         onSend={() => void send(file)}
-        onOther={() => {
-          onChosen?.(null)
-          setTried(null)
-        }}
+        onOther={putAside}
       />
     )
   const shown = latest === 'trial' ? { ...trial, interrupted: sending.interrupted } : sending
@@ -153,12 +152,16 @@ type CheckedGiven = Pick<Props, 'side' | 'currency' | 'recipient'> & {
   fileName: string
   /** Why the last attempt to send the file failed; null: there was no failure. */
   error: unknown
+  /** The name of a file whose upload was interrupted; null: none. */
+  interrupted: string | null
   onSend(): void
   onOther(): void
 }
 
-function Checked({ tried, fileName, error, currency, recipient, side, isDisabled, onSend, onOther }: CheckedGiven) {
+function Checked(given: CheckedGiven) {
+  const { tried, fileName, error, interrupted, currency, recipient, side, isDisabled, onSend, onOther } = given
   const texts = useTexts(reconciliationTexts)
+  const { upload } = useTexts(uiTexts)
   const format = useFormat()
   const { lines, totalAmount, totalCashback, differences } = tried
   const title = useRef<HTMLHeadingElement>(null)
@@ -197,6 +200,7 @@ function Checked({ tried, fileName, error, currency, recipient, side, isDisabled
             </List>
           )}
         </Alert>
+        {interrupted !== null && <Alert color="orange">{upload.interrupted(interrupted)}</Alert>}
         {error !== null && <Failure error={error} />}
         <Text>{side === 'bank' ? texts.passesToMerchant(recipient) : texts.passesToBank(recipient)}</Text>
         <Group gap="sm">
