@@ -39,6 +39,37 @@ const statusOf = async (id: string) =>
   (await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)).body.status as string
 
 suite('without a connection', () => {
+  test('logging out hides everything, removes drafts, and says that the session goes on at the platform', async t => {
+    const visitor = await visit(t, platform, { isNew: true })
+    if (!visitor) return
+    const { page } = visitor
+    const loginCode = page.waitForResponse(/assets\/login-page-.*\.js/)
+    await visitor.logIn(manager, '/merchant/campaigns/new')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Not saved')
+    // The page of the login is loaded some seconds after the start, so that it is there without a connection.
+    await loginCode
+    await offline(visitor, true)
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Log out' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Log out' }).click()
+    await page.getByText('your session could not be ended on the server').waitFor()
+    assert.equal(await page.getByRole('navigation').count(), 0)
+    await assertAccessible(visitor)
+    const stored = await page.evaluate<[string | null, number]>(`new Promise((resolve, reject) => {
+      const opening = indexedDB.open('perkline')
+      opening.onerror = () => reject(opening.error)
+      opening.onsuccess = () => {
+        const all = opening.result.transaction('drafts').objectStore('drafts').count()
+        all.onsuccess = () => resolve([localStorage.getItem('perkline.session'), all.result])
+      }
+    })`)
+    assert.deepEqual(stored, [null, 0])
+    await offline(visitor, false)
+    await visitor.open('/merchant')
+    await page.waitForURL('**/app/login*')
+    forgetFailures(visitor)
+  })
+
   test('nothing is sent later: a deletion fails at once, and is not made when the connection is back', async t => {
     const visitor = await visit(t, platform, { isNew: true })
     if (!visitor) return

@@ -37,6 +37,16 @@ const chooseTerminals = async (page: Page) => {
   await page.locator('input[type=file]').first().setInputFiles(terminalsFile)
   await sees(page, '50,000 terminals added')
 }
+/** The keys of the drafts in the browser. */
+const kept = (page: Page) =>
+  page.evaluate<string[]>(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open('perkline')
+    opening.onerror = () => reject(opening.error)
+    opening.onsuccess = () => {
+      const all = opening.result.transaction('drafts').objectStore('drafts').getAllKeys()
+      all.onsuccess = () => resolve(all.result)
+    }
+  })`)
 const restored = /^Your unsaved changes from/
 
 test('50,000 terminals survive a reload', { timeout }, async t => {
@@ -186,6 +196,36 @@ test('of an edit: a campaign that is deleted meanwhile stays in the form until t
   errors.splice(0)
 })
 
+test('those older than 7 days are removed when the portal starts', { timeout }, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(manager, newCampaign)
+  await field(page, 'Name').fill('Of last week')
+  await until('the draft is kept', async () => (await kept(page)).length === 1)
+  const makeOlder = (days: number) =>
+    page.evaluate(`new Promise((resolve, reject) => {
+      const opening = indexedDB.open('perkline')
+      opening.onerror = () => reject(opening.error)
+      opening.onsuccess = () => {
+        const drafts = opening.result.transaction('drafts', 'readwrite').objectStore('drafts')
+        drafts.openCursor().onsuccess = ({ target: { result: cursor } }) => {
+          const at = new Date(Date.now() - ${days} * 86_400_000).toISOString()
+          cursor.update({ ...cursor.value, at }).onsuccess = resolve
+        }
+      }
+    })`)
+  await visitor.open('/account/profile')
+  await makeOlder(6.9)
+  await visitor.open(newCampaign)
+  await sees(page, restored)
+  assert.equal(await field(page, 'Name').inputValue(), 'Of last week')
+  await visitor.open('/account/profile')
+  await makeOlder(7.1)
+  await page.reload()
+  await until('the draft is removed', async () => (await kept(page)).length === 0)
+})
+
 test('logging out removes them, and another person does not get them', { timeout }, async t => {
   const other = await addAccount(platform, { merchant: 'grocer' }, 'editor')
   const visitor = await visit(t, platform)
@@ -205,16 +245,7 @@ test('logging out removes them, and another person does not get them', { timeout
   await field(tab, 'Name').waitFor()
   assert.equal(await field(tab, 'Name').inputValue(), '')
   await field(tab, 'Name').fill('In another tab')
-  const kept = () =>
-    page.evaluate<string[]>(`new Promise((resolve, reject) => {
-      const opening = indexedDB.open('perkline')
-      opening.onerror = () => reject(opening.error)
-      opening.onsuccess = () => {
-        const all = opening.result.transaction('drafts').objectStore('drafts').getAllKeys()
-        all.onsuccess = () => resolve(all.result)
-      }
-    })`)
-  await until('both drafts are kept', async () => (await kept()).length === 2)
+  await until('both drafts are kept', async () => (await kept(page)).length === 2)
   const leave = async () => {
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByRole('menuitem', { name: 'Log out' }).click()
@@ -230,5 +261,5 @@ test('logging out removes them, and another person does not get them', { timeout
   await page.waitForURL(/login/)
   await sees(page, 'You are logged out.')
   await sees(tab, 'You logged out in another tab. Logging out removes input that you haven’t saved.')
-  assert.deepEqual(await kept(), [])
+  assert.deepEqual(await kept(page), [])
 })

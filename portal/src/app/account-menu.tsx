@@ -28,7 +28,8 @@ export function AccountMenu() {
   const partFailed = usePartFailed()
   const leave = useMutation({
     mutationFn: () => logOut(queryClient, session),
-    onSuccess: () => router.navigate({ to: '/login', search: { because: 'left' }, replace: true }),
+    onSuccess: isEnded =>
+      router.navigate({ to: '/login', search: { because: isEnded ? 'left' : 'leftHereOnly' }, replace: true }),
     onError: notify.failed,
   })
   const confirm = useConfirm()

@@ -84,7 +84,9 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
   return (
     <form noValidate onSubmit={form.onSubmit(values => attempt.mutate(values), focusFirst)}>
       <Stack gap="md">
-        {because && !attempt.error && <Alert color="blue">{texts.because[because]}</Alert>}
+        {because && !attempt.error && (
+          <Alert color={because === 'leftHereOnly' ? 'orange' : 'blue'}>{texts.because[because]}</Alert>
+        )}
         {attempt.error && <LoginError error={attempt.error} wrong={texts.wrong} />}
         <Input.Wrapper size="md" label={texts.typeAccount} labelElement="div" labelProps={{ id: typeLabel }}>
           <SegmentedControl

@@ -1,20 +1,29 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { endSession } from '../api/session-end.ts'
 import { heardOfKey, personOf, sessionQuery } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
 
 const maxTimerMs = 2 ** 31 - 1
+/** When the login page is loaded: after the person's first page. */
+const loginAfterMs = 3_000
 
 /**
  * Detects three changes: the session has expired, it has ended in another tab, or another person has logged in in
- * another tab.
+ * another tab. It also loads the login page's code, because somebody may log out without a connection.
  */
 export function SessionWatch() {
   const session = useSession()
   const queryClient = useQueryClient()
   // Reads the session again whenever the person returns to the page; a 401 ends it.
   useQuery(sessionQuery)
+  const router = useRouter()
+  useEffect(() => {
+    const load = () => void router.loadRouteChunk(router.routesById['/login'])?.catch(() => {})
+    const timer = setTimeout(load, loginAfterMs)
+    return () => clearTimeout(timer)
+  }, [router])
   const person = personOf(session)
   useEffect(() => {
     const left = Date.parse(session.expiresAt) - Date.now()

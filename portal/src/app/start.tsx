@@ -1,6 +1,7 @@
 /** Starts the portal: first loads what the first page needs, then draws the page at once. */
 import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
+import { removeExpiredDrafts } from '../session/draft-store.ts'
 import { nextTask } from './next-task.ts'
 import { Portal, queryClient, router } from './portal.tsx'
 import { loadAhead } from './router.ts'
@@ -24,4 +25,5 @@ export async function start(place: HTMLElement): Promise<void> {
       </StrictMode>,
     ),
   )
+  void removeExpiredDrafts()
 }

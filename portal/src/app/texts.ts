@@ -72,6 +72,8 @@ export const appTexts = dictionary({
         ended: 'Your session has ended. Log in to return to the page you were on.',
         endedWithInput: 'Your session has ended. Log in to continue where you left off.',
         left: 'You are logged out.',
+        leftHereOnly:
+          'You are logged out in this browser, but your session could not be ended on the server. It ends there by itself later. On a shared computer, log in and log out once more when the connection is back.',
         leftElsewhere: 'You logged out in another tab. Logging out removes input that you haven’t saved.',
       },
     },
@@ -184,6 +186,8 @@ export const appTexts = dictionary({
         ended: 'Сеанс завершено. Увійдіть, щоб повернутися на ту саму сторінку.',
         endedWithInput: 'Сеанс завершено. Увійдіть, щоб продовжити з того самого місця.',
         left: 'Ви вийшли з облікового запису.',
+        leftHereOnly:
+          'Ви вийшли в цьому браузері, але завершити сеанс на сервері не вдалося. Там він завершиться пізніше сам. На спільному комп’ютері ввійдіть і вийдіть ще раз, коли з’єднання відновиться.',
         leftElsewhere: 'Ви вийшли з облікового запису в іншій вкладці. Під час виходу незбережені дані видаляються.',
       },
     },

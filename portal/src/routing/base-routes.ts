@@ -9,7 +9,10 @@ import { placeAfterLogin, wayBack } from './way-back.ts'
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()()
 
 /** Where to go after the login, and why the person was sent to the login page. */
-const loginSearch = searchParams({ back: text, because: oneOf(['ended', 'endedWithInput', 'left', 'leftElsewhere']) })
+const loginSearch = searchParams({
+  back: text,
+  because: oneOf(['ended', 'endedWithInput', 'left', 'leftHereOnly', 'leftElsewhere']),
+})
 
 export const loginRoute = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,9 +1,12 @@
 /**
  * Stores drafts in this browser, in IndexedDB, because a campaign with 50,000 terminals is too large for localStorage.
- * Each draft belongs to one person, and to one tab as long as that tab is open. Logging out removes the drafts.
+ * Each draft belongs to one person, and to one tab as long as that tab is open. Logging out removes the drafts, and so does the
+ * portal's start when they are older than 7 days.
  */
 import { createStore, del, get, keys, promisifyRequest, set, type UseStore } from 'idb-keyval'
 import { openTabs, tabId } from './tab.ts'
+
+const maxAgeMs = 7 * 86_400_000
 
 /** `at` says when the draft was stored (ISO 8601). */
 export type KeptDraft<Values> = { at: string; values: Values }
@@ -31,6 +34,7 @@ const keyOf = (form: string, tab: string | null): string => (tab === null ? form
  * @param form person and form, as `<account type>:<login>/<form>`
  */
 export async function readDraft<Values>(form: string): Promise<KeptDraft<Values> | null> {
+  await removeExpiredDrafts()
   const tab = await tabId()
   const own = await get<KeptDraft<Values>>(keyOf(form, tab), store())
   if (own !== undefined) return own
@@ -96,6 +100,22 @@ export async function removeDraftsOf(person: string): Promise<void> {
   localStorage.setItem(removedKey, String(Date.now()))
   removeOldDrafts()
   await Promise.all((await draftsOf(person)).map(key => del(key, store())))
+}
+
+let expired: Promise<void> | null = null
+
+/** Removes the drafts of all people that are older than 7 days, once for each start of the portal. */
+export function removeExpiredDrafts(): Promise<void> {
+  // A browser that cannot read its storage keeps no drafts.
+  expired ??= removeBefore(Date.now() - maxAgeMs).catch(() => {})
+  return expired
+}
+
+async function removeBefore(time: number): Promise<void> {
+  for (const key of await keys<string>(store())) {
+    const draft = await get<KeptDraft<unknown>>(key, store())
+    if (draft && !(Date.parse(draft.at) >= time)) await del(key, store())
+  }
 }
 
 /** Removes drafts of version 0.2 without restoring them, because the person may have entered newer values since. */

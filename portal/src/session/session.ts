@@ -124,13 +124,24 @@ function begin(queryClient: QueryClient, session: Session): Session {
   return session
 }
 
-/** Ends the session and removes the person's drafts from this browser. */
-export async function logOut(queryClient: QueryClient, session: Session): Promise<void> {
-  await api.DELETE(path)
-  // The session has ended already, so an error of the browser's storage is ignored.
+/** How long a logout waits for the platform's answer. */
+const logOutPatienceMs = 5_000
+
+/**
+ * Ends the session and removes the person's data from this browser, also if the platform does not answer.
+ * @returns whether the session has ended on the platform
+ */
+export async function logOut(queryClient: QueryClient, session: Session): Promise<boolean> {
+  const ending = api.DELETE(path, { signal: AbortSignal.timeout(logOutPatienceMs) }).then(
+    () => true,
+    error => isApiError(error, 401),
+  )
+  // The person wants to leave in any case, so an error of the browser's storage is ignored.
   await removeDraftsOf(personOf(session)).catch(() => {})
+  const isEnded = await ending
   forgetKeys()
   forgetSession(queryClient)
+  return isEnded
 }
 
 /**
