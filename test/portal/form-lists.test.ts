@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { withoutQuotes } from '../../portal/src/campaigns/form/pasted-list.ts'
-import { closeBrowser, visit } from '../support/browser.ts'
+import { assertAccessible, closeBrowser, visit } from '../support/browser.ts'
 import { campaignDirectory } from '../support/campaigns.ts'
 import { button, inPage, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
@@ -67,6 +67,38 @@ suite('a list that is pasted', { timeout: 60_000 }, () => {
     await list.fill('"A-7"')
     await list.press('Enter')
     await page.getByText('A-7', { exact: true }).waitFor()
+  })
+
+  test('of thousands is shown by its length and its first values; more can be added, and it can be cleared', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await page.getByRole('radio', { name: 'Selected products' }).check()
+    const list = page.locator('input[data-path=sku]')
+    await paste(list, Array.from({ length: 99 }, (_, index) => `A-${index}`).join('\n'))
+    await page.getByText('A-98', { exact: true }).waitFor()
+    await list.fill('A-99')
+    await list.press('Enter')
+    await sees(page, '100 SKUs')
+    assert.equal(await pillsOf(list).count(), 0)
+    await paste(list, Array.from({ length: 3_000 }, (_, index) => `A-${index}`).join('\n'))
+    await sees(page, '3,000 SKUs')
+    await sees(page, 'A-0, A-1, A-2, A-3, A-4')
+    assert.equal(await pillsOf(list).count(), 0)
+    await list.fill('"B-1"')
+    await list.press('Enter')
+    await sees(page, '3,001 SKUs')
+    await list.press('Backspace')
+    await sees(page, '3,001 SKUs')
+    await assertAccessible(visitor)
+    await sees(page, 'Your draft is kept')
+    await page.reload()
+    await sees(page, '3,001 SKUs')
+    await button(page, 'Clear the list').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('input[data-path=sku]:focus').waitFor()
+    assert.equal(await page.getByText('3,001 SKUs').count(), 0)
   })
 
   test('cells that repeat a value lose their quotation marks, too', async t => {

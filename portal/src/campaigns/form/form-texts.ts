@@ -50,6 +50,11 @@ export const formTexts = dictionary({
     allProducts: 'All products',
     someProducts: 'Selected products',
     sku: 'SKUs',
+    long: {
+      sku: (count: number) => counted('en', count, { one: 'SKU', other: 'SKUs' }),
+      categoryId: (count: number) => counted('en', count, { one: 'category', other: 'categories' }),
+      merchantCategoryCode: (count: number) => counted('en', count, { one: 'code', other: 'codes' }),
+    },
     categoryId: 'Categories',
     listHint: 'Press Enter after each one, or paste a list.',
     purchases: 'Eligible purchases',
@@ -86,7 +91,7 @@ export const formTexts = dictionary({
       `${counted('en', count, { one: 'terminal', other: 'terminals' })} added${known > 0 ? `, ${known} already in the list` : ''}`,
     terminalsGrow: 'You can only add terminals. A file adds to the list.',
     terminalsReplace: 'A new file replaces the list.',
-    clearTerminals: 'Clear the list',
+    clearList: 'Clear the list',
     /** The variants for a form that a bank fills in. */
     byBank: {
       retailer: 'Merchant',
@@ -184,6 +189,12 @@ export const formTexts = dictionary({
     allProducts: 'Усі товари',
     someProducts: 'Окремі товари',
     sku: 'Артикули',
+    long: {
+      sku: count => counted('uk', count, { one: 'артикул', few: 'артикули', many: 'артикулів', other: 'артикула' }),
+      categoryId: count =>
+        counted('uk', count, { one: 'категорія', few: 'категорії', many: 'категорій', other: 'категорії' }),
+      merchantCategoryCode: count => counted('uk', count, { one: 'код', few: 'коди', many: 'кодів', other: 'коду' }),
+    },
     categoryId: 'Категорії',
     listHint: 'Натисніть Enter після кожного або вставте список.',
     purchases: 'Покупки, за які нараховується кешбек',
@@ -220,7 +231,7 @@ export const formTexts = dictionary({
       `Додано ${counted('uk', count, { one: 'термінал', few: 'термінали', many: 'терміналів', other: 'термінала' })}${known > 0 ? `, уже були: ${known}` : ''}`,
     terminalsGrow: 'Термінали можна лише додавати. Файл доповнить список.',
     terminalsReplace: 'Новий файл замінить список.',
-    clearTerminals: 'Очистити список',
+    clearList: 'Очистити список',
     byBank: {
       retailer: 'Торговець',
       retailerHint: 'Торговець, який після кампанії компенсує свою частку.',

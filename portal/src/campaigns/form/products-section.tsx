@@ -1,8 +1,10 @@
-import { Checkbox, Group, Radio, Stack, TagsInput } from '@mantine/core'
+import { Checkbox, Group, Radio, Stack, TagsInput, Text } from '@mantine/core'
+import { memo, type ReactNode } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
+import { LongList, shownOfLong } from './long-list.tsx'
 import { separators, withoutQuotes } from './pasted-list.ts'
 
 /** The products and purchases that the campaign is for. */
@@ -42,25 +44,72 @@ export function ProductsSection(part: FormPart) {
 
 type ListName = 'sku' | 'categoryId' | 'merchantCategoryCode'
 
+/** From this length on, a list is not shown value by value. Thousands of values would slow down every key press. */
+const longFrom = 100
+const nothing: string[] = []
+
 function Listed({ form, isOpen, name, label, hint }: FormPart & { name: ListName; label: string; hint: string }) {
-  const input = form.getInputProps(name)
-  const { length } = form.values[name]
-  // New values come last. Repetitions are removed after the quotation marks, because with a mark they look different.
-  const change = (values: string[]) =>
-    input.onChange([...new Set([...values.slice(0, length), ...withoutQuotes(values.slice(length))])])
+  const { values, errors, setFieldValue, getInputNode } = form
   return (
-    <TagsInput
-      label={label}
-      description={hint}
-      acceptValueOnBlur
-      splitChars={separators}
-      allowDuplicates
-      disabled={!isOpen(name)}
-      {...input}
-      onChange={change}
+    <ListedValues
+      {...{ name, label, hint, setFieldValue, getInputNode }}
+      values={values[name]}
+      error={errors[name]}
+      isDisabled={!isOpen(name)}
     />
   )
 }
+
+type ListedGiven = Pick<FormPart['form'], 'setFieldValue' | 'getInputNode'> & {
+  name: ListName
+  label: string
+  hint: string
+  values: string[]
+  error: ReactNode
+  isDisabled: boolean
+}
+
+/** Drawn again only when the list itself changes. */
+const ListedValues = memo(function ListedValues(given: ListedGiven) {
+  const { name, label, hint, values, error, isDisabled, setFieldValue, getInputNode } = given
+  const texts = useTexts(formTexts)
+  const isLong = values.length >= longFrom
+  // The field of a long list is for further values only.
+  const shown = isLong ? nothing : values
+  // New values come last. Repetitions are removed after the quotation marks, because with a mark they look different.
+  const change = (changed: string[]) => {
+    const old = isLong ? values : changed.slice(0, values.length)
+    setFieldValue(name, [...new Set([...old, ...withoutQuotes(changed.slice(shown.length))])])
+  }
+  const clear = () => {
+    setFieldValue(name, [])
+    // The pressed button is gone now.
+    getInputNode(name)?.focus()
+  }
+  return (
+    <Stack gap="xs">
+      <TagsInput
+        label={label}
+        description={hint}
+        acceptValueOnBlur
+        splitChars={separators}
+        allowDuplicates
+        disabled={isDisabled}
+        data-path={name}
+        error={error}
+        value={shown}
+        onChange={change}
+      />
+      {isLong && (
+        <LongList status={texts.long[name](values.length)} count={values.length} {...{ isDisabled }} onClear={clear}>
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {values.slice(0, shownOfLong).join(', ')}
+          </Text>
+        </LongList>
+      )}
+    </Stack>
+  )
+})
 
 function Purchases({ form, isOpen }: FormPart) {
   const texts = useTexts(formTexts)

@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Stack, Table, Text } from '@mantine/core'
+import { Radio, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ApiError } from '../../api/errors.ts'
 import { readText } from '../../api/read-text.ts'
@@ -10,10 +10,10 @@ import type { CampaignTerminal } from '../types.ts'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
+import { LongList, shownOfLong } from './long-list.tsx'
 import { addedTerminals, type FileError, readTerminalsFile } from './terminals-file.ts'
 
 const maxBytes = 16 * 1024 * 1024
-const shown = 5
 const template = {
   fileName: 'terminals-template.csv',
   rows: [
@@ -108,17 +108,14 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
           {form.errors.terminals}
         </Text>
       )}
-      <Text size="sm" fw={600} role="status">
-        {fileMessage ?? texts.terminals(terminals.length)}
-      </Text>
-      {terminals.length > 0 && <Sample terminals={terminals} />}
-      {terminals.length > 0 && !isGrowing && (
-        <Group>
-          <Button variant="default" size="xs" disabled={!isOpen('terminals')} onClick={clear}>
-            {texts.clearTerminals}
-          </Button>
-        </Group>
-      )}
+      <LongList
+        status={fileMessage ?? texts.terminals(terminals.length)}
+        count={terminals.length}
+        isDisabled={!isOpen('terminals')}
+        onClear={isGrowing ? null : clear}
+      >
+        <Sample terminals={terminals} />
+      </LongList>
     </Stack>
   )
 }
@@ -129,27 +126,19 @@ function errorText({ line, kind }: FileError, texts: SameTexts<(typeof formTexts
 }
 
 function Sample({ terminals }: { terminals: readonly CampaignTerminal[] }) {
-  const texts = useTexts(formTexts)
   return (
-    <div>
-      {terminals.length > shown && (
-        <Text size="sm" c="dimmed">
-          {texts.first(shown)}
-        </Text>
-      )}
-      <Table.ScrollContainer minWidth={0}>
-        <Table fz="sm">
-          <Table.Tbody>
-            {terminals.slice(0, shown).map(({ terminal_id, terminal_name, terminal_location }) => (
-              <Table.Tr key={terminal_id}>
-                <Table.Th scope="row">{terminal_id}</Table.Th>
-                <Table.Td>{terminal_name ?? none}</Table.Td>
-                <Table.Td>{terminal_location ?? none}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </div>
+    <Table.ScrollContainer minWidth={0}>
+      <Table fz="sm">
+        <Table.Tbody>
+          {terminals.slice(0, shownOfLong).map(({ terminal_id, terminal_name, terminal_location }) => (
+            <Table.Tr key={terminal_id}>
+              <Table.Th scope="row">{terminal_id}</Table.Th>
+              <Table.Td>{terminal_name ?? none}</Table.Td>
+              <Table.Td>{terminal_location ?? none}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
   )
 }
