@@ -175,6 +175,50 @@ suite('a picture of the card', { timeout: 60_000 }, () => {
     await remove.waitFor()
   })
 
+  test('two files of terminals that are dropped at once: none is taken, and the person is told', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await page.getByRole('radio', { name: 'A list from a file' }).check()
+    const zone = page.locator('[data-path=terminals] .mantine-Dropzone-root')
+    await zone.waitFor()
+    const drop = (...names: string[]) =>
+      inPage(
+        zone,
+        `const dataTransfer = new DataTransfer()
+         for (const name of given.names)
+           dataTransfer.items.add(new File(['terminal_id\\n' + name + '\\n'], name, { type: 'text/csv' }))
+         for (const kind of ['dragenter', 'dragover', 'drop'])
+           element.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }))`,
+        { names },
+      )
+    await drop('one.csv', 'two.csv')
+    await sees(page, 'Drop one file at a time.')
+    await sees(page, '0 terminals')
+    await drop('one.csv', 'two.csv', 'three.pdf')
+    await sees(page, 'Drop one file at a time.')
+    await drop('three.csv')
+    await sees(page, '1 terminal added')
+    assert.equal(await page.getByText('Drop one file at a time.').count(), 0)
+  })
+
+  test('an error of a terminal names its line, or the terminal', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await page.getByRole('radio', { name: 'A list from a file' }).check()
+    const choose = (content: string) =>
+      page
+        .locator('input[type=file]')
+        .first()
+        .setInputFiles({ name: 'terminals.csv', mimeType: 'text/csv', buffer: Buffer.from(content) })
+    await choose(`terminal_id,name\nT-1,${'n'.repeat(200)}\n${'T'.repeat(129)},Shop\nT-3,${'n'.repeat(201)}\n`)
+    await sees(page, 'Line 3: terminal_id has more than 128 characters')
+    await sees(page, 'Line 4: name has more than 200 characters')
+  })
+
   test('the focus stays near a list of terminals that is cleared', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return

@@ -2,7 +2,7 @@ import '@mantine/dropzone/styles.layer.css'
 import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import { IconAlertTriangle, IconFileSpreadsheet } from '@tabler/icons-react'
-import { useState } from 'react'
+import { type ComponentProps, useState } from 'react'
 import { ApiError } from '../api/errors.ts'
 import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
@@ -12,6 +12,8 @@ import { uiTexts } from './texts.ts'
 import type { Upload } from './use-upload.ts'
 
 const accept = { csv: { 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] } }
+
+type Rejections = Parameters<NonNullable<ComponentProps<typeof Dropzone>['onReject']>>[0]
 
 /** The state of an upload. If only the browser reads the file, the fields about sending are missing. */
 type ShownUpload<Data> = Omit<Upload<Data>, OfSending> & Partial<Pick<Upload<Data>, OfSending>>
@@ -40,6 +42,17 @@ export function FileUpload<Data>(props: {
   const format = useFormat()
   const [refusal, setRefusal] = useState<string | null>(null)
 
+  const whyRefused = ({ file, errors }: Rejections[number]) => {
+    const isTooLarge = errors.some(({ code }) => code === 'file-too-large')
+    return `${file.name}: ${isTooLarge ? texts.upload.tooLarge(format.bytes(maxBytes)) : texts.upload.wrongType}`
+  }
+  // Of several files none is taken, because the person may believe that all of them were.
+  const take = (files: readonly File[], refused: Rejections) => {
+    if (files.length + refused.length > 1) return setRefusal(texts.upload.one)
+    const [[file], [rejection]] = [files, refused]
+    setRefusal(rejection ? whyRefused(rejection) : null)
+    if (file) upload.send(file)
+  }
   if (upload.isSending) return <Sending upload={upload} />
   return (
     <Stack gap="sm">
@@ -50,16 +63,8 @@ export function FileUpload<Data>(props: {
         disabled={isDisabled}
         className={classes.zone ?? ''}
         inputProps={{ 'aria-label': texts.upload.choose }}
-        onDrop={([file]) => {
-          setRefusal(null)
-          if (file) upload.send(file)
-        }}
-        onReject={([rejection]) => {
-          const name = rejection?.file.name ?? ''
-          const isTooLarge = rejection?.errors.some(({ code }) => code === 'file-too-large')
-          const text = isTooLarge ? texts.upload.tooLarge(format.bytes(maxBytes)) : texts.upload.wrongType
-          setRefusal(`${name}: ${text}`)
-        }}
+        onDrop={() => {}}
+        onDropAny={take}
       >
         <Group gap="md" wrap="nowrap" mih={72}>
           <IconFileSpreadsheet size={32} stroke={1.4} style={{ flex: 'none' }} aria-hidden />

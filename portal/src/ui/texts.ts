@@ -80,6 +80,7 @@ export const uiTexts = dictionary({
       cancelled: 'The upload was cancelled. Nothing was changed.',
       cancelledOnTheWay:
         'The upload was cancelled. If the whole file had arrived by then, it was kept, and this page shows it.',
+      one: 'Drop one file at a time.',
       tooLarge: (size: string) => `The file is larger than ${size}.`,
       wrongType: 'This file type isn’t supported here. Save the file as CSV UTF-8 and choose it again.',
       lineErrors: 'The file was not accepted. Fix these lines and upload it again:',
@@ -189,6 +190,7 @@ export const uiTexts = dictionary({
       cancelled: 'Надсилання скасовано. Нічого не змінено.',
       cancelledOnTheWay:
         'Надсилання скасовано. Якщо файл уже надійшов повністю, його збережено, і це видно на сторінці.',
+      one: 'Перетягуйте файли по одному.',
       tooLarge: size => `Файл більший за ${size}.`,
       wrongType: 'Цей тип файлу не підтримується. Збережіть файл як CSV UTF-8 і виберіть його знову.',
       lineErrors: 'Файл не прийнято. Виправте ці рядки й завантажте його знову:',
