@@ -138,9 +138,23 @@ suite('what is typed', { timeout: 60_000 }, () => {
     const message = 'merchantCategoryCode.1 must be four digits'
     const rule = { field: 'merchantCategoryCode.1', rule: 'four-digits', params: {}, message } as const
     const error = new ApiError(400, [message], null, { fieldErrors: [rule] })
-    const sent = { sku: [], categoryId: [], merchantCategoryCode: ['5411', '54a1'] }
+    const sent = { sku: [], categoryId: [], merchantCategoryCode: ['5411', '54a1'], terminals: [] }
     const { byField } = errorsByField(withListedValues(error, sent) as ApiError, ['merchantCategoryCode'], 'en')
     assert.deepEqual(byField, { merchantCategoryCode: '54a1: A code of four digits' })
+  })
+
+  test('an error about a terminal names the terminal', () => {
+    const rules = ['terminals.1.terminal_id', 'terminals.0.terminal_name'].map(name => ({
+      field: name,
+      rule: 'plain-line',
+      params: {},
+      message: `${name} must be one line`,
+    }))
+    const error = new ApiError(400, [], null, { fieldErrors: rules as never })
+    const terminals = ['T-1', 'T-2'].map(terminal_id => ({ terminal_id, terminal_name: 'Shop' }))
+    const sent = { sku: [], categoryId: [], merchantCategoryCode: [], terminals }
+    const { byField } = errorsByField(withListedValues(error, sent as never) as ApiError, ['terminals'], 'en')
+    assert.match(byField.terminals ?? '', /^T-2: .*; T-1, terminal_name: /)
   })
 
   test('a wrong category code is refused as soon as it is typed', async t => {

@@ -426,6 +426,10 @@ suite('a file of terminals', () => {
       ['terminal_id,name,terminal_name\nT-1,a,b\n', ['1 header']],
       ['terminal_id\n', ['1 empty']],
       ['terminal_id,name\nT-1,a\n,b\nT-1,c\nT-2\n', ['3 no-id', '4 twice', '5 cells']],
+      [
+        `terminal_id,name\n${'T'.repeat(128)},${'n'.repeat(200)}\n${'T'.repeat(129)},${'n'.repeat(201)}\n`,
+        ['3 too-long', '3 too-long'],
+      ],
       ['terminal_id,name\nT-1,"open\nT-2,b\n', ['2 quote']],
       [`terminal_id\n\n${Array.from({ length: 50_001 }, (_, index) => `T-${index}\n`).join('')}`, ['50003 too-many']],
     ]

@@ -118,6 +118,8 @@ export const formTexts = dictionary({
       header: 'Line 1: the header must have the column terminal_id, and only the columns described below',
       'no-id': (line: number) => `Line ${line}: terminal_id is missing`,
       twice: (line: number) => `Line ${line}: this terminal is already in the file`,
+      'too-long': (line: number, column: string, max: number) =>
+        `Line ${line}: ${column} has more than ${counted('en', max, { one: 'character', other: 'characters' })}`,
       cells: (line: number) => `Line ${line}: the number of values differs from the number of columns`,
       quote: (line: number) => `Line ${line}: a quotation mark is not closed`,
       empty: 'The file has no lines below the header',
@@ -257,6 +259,8 @@ export const formTexts = dictionary({
       header: 'Рядок 1: у заголовку має бути стовпець terminal_id і лише описані нижче стовпці',
       'no-id': line => `Рядок ${line}: немає terminal_id`,
       twice: line => `Рядок ${line}: цей термінал уже є у файлі`,
+      'too-long': (line, column, max) =>
+        `Рядок ${line}: у ${column} більше ніж ${counted('uk', max, { one: 'символ', few: 'символи', many: 'символів', other: 'символу' })}`,
       cells: line => `Рядок ${line}: кількість значень не збігається з кількістю стовпців`,
       quote: line => `Рядок ${line}: лапки не закрито`,
       empty: 'Під заголовком немає рядків',

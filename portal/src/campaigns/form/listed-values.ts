@@ -1,4 +1,4 @@
-/** Names the values of lists in errors of the campaign form. */
+/** Names the values of lists, and the terminals, in errors of the campaign form. */
 import { ApiError } from '../../api/errors.ts'
 import type { CampaignValues } from './values.ts'
 
@@ -9,10 +9,15 @@ const lists = ['sku', 'categoryId', 'merchantCategoryCode'] as const
  *
  * @param values the values that were sent
  */
-export function withListedValues(error: unknown, values: Pick<CampaignValues, (typeof lists)[number]>): unknown {
+export function withListedValues(
+  error: unknown,
+  values: Pick<CampaignValues, (typeof lists)[number] | 'terminals'>,
+): unknown {
   if (!(error instanceof ApiError)) return error
   const named = (field: string) => {
-    const [name, place] = field.split('.')
+    const [name, place, property] = field.split('.')
+    const terminal = name === 'terminals' && values.terminals[Number(place)]
+    if (terminal) return `terminals.${terminal.terminal_id}${property === 'terminal_id' ? '' : `, ${property}`}`
     const list = lists.find(each => each === name)
     const value = list && values[list][Number(place)]
     return value === undefined ? field : `${list}.${value}`

@@ -2,12 +2,25 @@
  * Reads a file of terminals that the person chooses: CSV with a header, with the API's column names or those of the
  * directory. Pure.
  */
+import { isTooLong } from '../../ui/text-length.ts'
 import type { CampaignTerminal } from '../types.ts'
 
 const maxTerminals = 50_000
 
 /** An error in a line of a file; the header is line 1. */
-export type FileError = { line: number; kind: 'header' | 'no-id' | 'twice' | 'cells' | 'quote' | 'empty' | 'too-many' }
+export type FileError =
+  | { line: number; kind: 'header' | 'no-id' | 'twice' | 'cells' | 'quote' | 'empty' | 'too-many' }
+  /** `column` has the name that the file gives it. */
+  | { line: number; kind: 'too-long'; column: string; maxLength: number }
+
+/** The most characters that the platform accepts. */
+const maxLength: Record<keyof CampaignTerminal, number> = {
+  terminal_id: 128,
+  terminal_name: 200,
+  terminal_location: 500,
+  merchant_id: 128,
+  merchant_name: 200,
+}
 
 const columnNames: Record<string, keyof CampaignTerminal> = {
   terminal_id: 'terminal_id',
@@ -44,6 +57,10 @@ export function readTerminalsFile(content: string): { terminals: CampaignTermina
     else if (terminal.terminal_id === '') errors.push({ line, kind: 'no-id' })
     else if (known.has(terminal.terminal_id)) errors.push({ line, kind: 'twice' })
     known.add(terminal.terminal_id)
+    columns.forEach((column, index) => {
+      if (column && isTooLong(terminal[column] ?? '', maxLength[column]))
+        errors.push({ line, kind: 'too-long', column: header.cells[index]?.trim() ?? '', maxLength: maxLength[column] })
+    })
     return terminal
   })
   return errors.length > 0 ? { terminals: [], errors: errors.slice(0, maxErrors) } : { terminals, errors }

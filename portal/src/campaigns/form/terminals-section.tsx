@@ -120,7 +120,9 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
   )
 }
 
-function errorText({ line, kind }: FileError, texts: SameTexts<(typeof formTexts)['en']['error']>): string {
+function errorText(error: FileError, texts: SameTexts<(typeof formTexts)['en']['error']>): string {
+  const { line, kind } = error
+  if (kind === 'too-long') return texts[kind](line, error.column, error.maxLength)
   const text = texts[kind]
   return typeof text === 'string' ? text : text(line)
 }
