@@ -171,6 +171,22 @@ test('the shares of a cost: to the cent, the merchant’s as on the rest of the 
   assert.deepEqual(await chart.locator('tbody td').allInnerTexts(), ['₴10.01', '₴10.00', '₴3.51', '₴12.50'])
 })
 
+test('no chart of a cost without a budget before a report', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const chart = page.getByRole('region', { name: 'Planned and actual cost' })
+  for (const [maxBudget, count] of [
+    [null, 0],
+    [500, 1],
+  ] as const) {
+    const campaign = await endedCampaign(sides, [sides.alpha], { name: `Budget ${maxBudget}`, maxBudget })
+    await visitor.logIn(bank, atBank(campaign))
+    await sees(page, 'Compared after the merchant’s report')
+    assert.equal(await chart.count(), count)
+  }
+})
+
 suite('a file that a spreadsheet has saved in another form', { timeout: 60_000 }, () => {
   const places = 'the first line must name the columns transactionId,terminalId,transactionAt,amount,cashbackAmount'
   test('is refused by its name, and says how to save it', async t => {

@@ -11,7 +11,7 @@ type Terms = Pick<CampaignOffer, 'maxBudget' | 'merchantCompensationPercentage' 
 /**
  * The planned cost (the budget) and the actual cost (the reported cashback) of a campaign with one bank, with the shares of
  * merchant and bank. The merchant's share of the reported cashback is its compensation. The bank pays the rest, including the
- * cashback of lines that break a term.
+ * cashback of lines that break a term. Without a budget, nothing is shown before the bank's report.
  */
 export function CostChart({ campaign, bank }: { campaign: Terms; bank: ReconciledBank }) {
   const texts = useTexts(reconciliationTexts)
@@ -27,6 +27,7 @@ export function CostChart({ campaign, bank }: { campaign: Terms; bank: Reconcile
     ...(maxBudget === null ? [] : [divided(texts.planned, maxBudget, shareOf(maxBudget, share))]),
     ...(report ? [divided(texts.reported, report.totalCashback, bank.expectedCompensation ?? 0)] : []),
   ]
+  if (points.length === 0) return null
   return (
     <Chart
       title={texts.chart}
