@@ -1,7 +1,9 @@
 /** The operator’s pages of partners and access in a real browser. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import type { Dialog } from 'playwright-core'
 import { assertAccessible, closeBrowser, type Visitor } from '../support/browser.ts'
+import { until } from '../support/esim.ts'
 import { csv, gone, type OperatorSite, openOperatorSite, press, row } from '../support/operator-site.ts'
 import { button, dialog, field, loseAnswer, sees, titled } from '../support/pages.ts'
 
@@ -87,6 +89,40 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await press(page, 'Cancel')
     await gone(page)
     await assertAccessible(visitor)
+  })
+
+  test('a half-filled bank: Back keeps it within the portal, and asks where the page would be unloaded', async t => {
+    const visitor = await enter(t, '/operator')
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.open('/operator/partners')
+    const asked: string[] = []
+    const stay = (question: Dialog) => {
+      asked.push(question.type())
+      void question.dismiss()
+    }
+    page.on('dialog', stay)
+    t.after(() => page.off('dialog', stay))
+    const back = () => page.evaluate('history.back()')
+    await button(page, 'Add bank').click()
+    await field(page, 'Code').fill('half')
+    await back()
+    await until('the browser asks', () => asked.length === 1)
+    assert.deepEqual(asked, ['beforeunload'])
+    assert.equal(await field(page, 'Code').inputValue(), 'half')
+    await press(page, 'Cancel')
+    await gone(page)
+
+    await visitor.walk('/operator/customers')
+    await visitor.walk('/operator/partners')
+    await button(page, 'Add bank').click()
+    await field(page, 'Code').fill('half')
+    await back()
+    await page.waitForURL('**/operator/customers')
+    assert.equal(await field(page, 'Code').inputValue(), 'half')
+    await press(page, 'Cancel')
+    await gone(page)
+    assert.equal(asked.length, 1)
   })
 
   test('many banks are shown page by page, and found by name or code', async t => {

@@ -9,6 +9,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { isApiError, mayBeDone } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { useAskBeforeUnload } from '../../ui/ask-before-unload.ts'
 import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { Failure } from '../../ui/states.tsx'
@@ -48,7 +49,7 @@ export type SaveOptions = { dryRun: boolean; mode?: 'create' | 'apply' }
 
 /**
  * Errors are shown at their fields, and the input is kept. A new entry is created at once; for a change, the changed
- * fields are listed first.
+ * fields are listed first. A new entry that is half filled in is not lost without a question when the page is unloaded.
  *
  * @param props.fields named as in the directory, in the order of the form
  * @param props.onSave applies the entry; with `dryRun` it only returns the changes
@@ -70,6 +71,7 @@ export function EntryForm<Values>(props: {
   const { place, clear, rest } = useFieldErrors(form, fields)
   const [changes, setChanges] = useState<Change[] | null>(null)
   const [wasLost, setLost] = useState(false)
+  useAskBeforeUnload(isNew && form.isDirty())
   const save = useMutation({
     async mutationFn() {
       try {

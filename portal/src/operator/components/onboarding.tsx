@@ -2,6 +2,7 @@ import { Stepper } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useState } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { useAskBeforeUnload } from '../../ui/ask-before-unload.ts'
 import { openKeptDialog } from '../../ui/kept-dialog.ts'
 import { operatorTexts } from '../texts.ts'
 import { CredentialForm, UserForm } from './access-forms.tsx'
@@ -15,6 +16,8 @@ function Onboarding({ kind, onFinished }: { kind: 'bank' | 'merchant'; onFinishe
   const [issued, setIssued] = useState<Issued | null>(null)
   const [step, setStep] = useState<'entry' | 'credential' | 'user'>('entry')
   const steps = ['entry', 'credential', 'user'] as const
+  // The next steps, and a secret that is shown once, are only in this dialog.
+  useAskBeforeUnload(code !== null)
   const finish = (created: string) => {
     modals.closeAll()
     onFinished(created)
