@@ -77,7 +77,7 @@ function downloadDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
         description:
           'For the merchant of the campaign and for that bank. Columns: `kind`, `transactionId`, `bankLine`, ' +
           '`merchantLine`, `expected`, ' +
-          '`found`. Texts are quoted; text that a spreadsheet would read as a formula is prefixed with an apostrophe. If a ' +
+          '`found`. UTF-8 with a byte order mark. Texts are quoted; text that a spreadsheet would read as a formula is prefixed with an apostrophe. If a ' +
           'report is uploaded during the download, the connection breaks; start the download again.',
         params: schemas.PartPath,
         querystring: NoQuery,

@@ -1,6 +1,6 @@
 /** Builds the answers about reports and differences (contract/portal.md, "Reads"). */
 import { bankReportingStatus, isSettled } from '../campaigns/lifecycle/lifecycle.ts'
-import { csvCell } from '../text/csv-cell.ts'
+import { csvCell, csvMark } from '../text/csv-cell.ts'
 import { countEveryKind, type Difference, totalOf } from './differences.ts'
 import type { BankReconciliation, ListedReport, Reconciliations } from './store.ts'
 import type { Tried, Uploaded } from './uploads.ts'
@@ -56,7 +56,7 @@ const differenceColumns = ['kind', 'transactionId', 'bankLine', 'merchantLine', 
 
 const csvLine = (cells: readonly (string | number | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
-export const differencesHeader = csvLine(differenceColumns)
+export const differencesHeader = csvMark + csvLine(differenceColumns)
 
 /** Lines of a CSV file (RFC 4180). */
 export const differenceLines = (differences: readonly Difference[]): string =>

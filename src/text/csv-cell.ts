@@ -32,5 +32,11 @@ const opening = /^[=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n"]*$/
  */
 const formula = /(^|[;\t\r\n])("*[=+\-@\uff1d\uff0b\uff0d\uff20])/g
 
+/**
+ * The byte order mark, with which each file of the portal begins. Without it, Excel does not read the file as UTF-8 and shows
+ * Ukrainian names as other letters. Statements and files of the Partner API have none: programs read them.
+ */
+export const csvMark = '\ufeff'
+
 /** The patterns for SQL that writes such cells. They have the same meaning in PostgreSQL. */
 export const csvPatterns = { harmless, opening, formula }

@@ -330,7 +330,10 @@ suite('GET /portal/cashbacks/:cashbackId/segment', () => {
 suite('CSV files of a campaign', () => {
   const download = (id: string, name: string, partner: Partner) =>
     partner.call('GET', `/portal/cashbacks/${id}/${name}`)
-  const rowsOf = (text: string): string[][] => parse(text)
+  const rowsOf = (text: string): string[][] => {
+    assert.ok(text.startsWith('\ufeff"'), text.slice(0, 20))
+    return parse(text, { bom: true })
+  }
 
   test('all terminals that match, in their order, with formulas disarmed', async () => {
     const terminals = [

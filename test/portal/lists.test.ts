@@ -175,7 +175,7 @@ suite('lists', { timeout: 120_000 }, () => {
         page.getByRole('button', { name: 'Export CSV' }).click(),
       ])
       assert.equal(saved.suggestedFilename(), 'campaigns.csv')
-      const rows: { name: string }[] = parse(await readFile(await saved.path()), { columns: true })
+      const rows: { name: string }[] = parse(await readFile(await saved.path()), { columns: true, bom: true })
       const names = rows.map(({ name }) => name)
       assert.equal(names.length, 10)
       assert.ok(names.every(name => /^Invitation 1\d$/.test(name)))

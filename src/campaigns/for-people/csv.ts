@@ -1,7 +1,7 @@
 /** A partner's campaigns as a CSV file (RFC 4180) of any length, read from the database as fast as the client reads. */
 import { Readable } from 'node:stream'
 import type { Database } from '../../db/database.ts'
-import { csvCell } from '../../text/csv-cell.ts'
+import { csvCell, csvMark } from '../../text/csv-cell.ts'
 import { bankReportingStatus, isSettled } from '../lifecycle/lifecycle.ts'
 import { type ExportedCampaign, type ExportSearch, readExported } from './export-store.ts'
 import type { Party } from './home-store.ts'
@@ -46,7 +46,7 @@ export function campaignsCsv(database: Database, party: Party, search: ExportSea
 
 async function* pieces(party: Party, exported: ReturnType<typeof readExported>): AsyncGenerator<string> {
   const shown = columns[party.type]
-  yield lineOf(shown.map(({ name }) => name))
+  yield csvMark + lineOf(shown.map(({ name }) => name))
   for await (const campaigns of exported)
     yield campaigns.map(campaign => lineOf(shown.map(({ cell }) => cell(campaign)))).join('')
 }

@@ -14,7 +14,7 @@ import { downloadHeaders } from '../../http/answer/download.ts'
 import { sendLong } from '../../http/answer/long-answer.ts'
 import type { App } from '../../http/app.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
-import { csvCell } from '../../text/csv-cell.ts'
+import { csvCell, csvMark } from '../../text/csv-cell.ts'
 import { requireParty } from '../history/parties.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
 import { CampaignPath } from '../schemas.ts'
@@ -32,7 +32,8 @@ const csv = (description: string) => ({
   description,
   content: { 'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string', contentMediaType: 'text/csv' }) } },
 })
-const aboutFormulas = 'A text that a spreadsheet would take for a formula begins with an apostrophe.'
+const aboutFile =
+  'UTF-8 with a byte order mark. A text that a spreadsheet would take for a formula begins with an apostrophe.'
 
 export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyPartners(app, deps)
@@ -55,7 +56,7 @@ function exportCampaignsRoute(app: App, deps: CampaignRoutesDeps): void {
         summary: 'The caller’s campaigns as CSV',
         description:
           `The newest first. Columns for a bank: ${columnNames('bank').join(', ')}; for a merchant: ` +
-          `${columnNames('retailer').join(', ')}. \`dateTo\` is outside the period. ${aboutFormulas}`,
+          `${columnNames('retailer').join(', ')}. \`dateTo\` is outside the period. ${aboutFile}`,
         querystring: CampaignsExportQuery,
         response: {
           200: csv('Every campaign that the filters find'),
@@ -87,7 +88,7 @@ function downloadTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
         description:
           'For the merchant of the campaign and its invited banks. Columns: `terminal_id`, `terminal_name`, `terminal_location`, ' +
           '`merchant_id`, `merchant_name`, `addedAt`. Filters and order as in the list of terminals. It is sent while it ' +
-          `is read: when the connection breaks, as it does when the campaign is edited, the file is not complete. ${aboutFormulas}`,
+          `is read: when the connection breaks, as it does when the campaign is edited, the file is not complete. ${aboutFile}`,
         params: CampaignPath,
         querystring: TerminalsExportQuery,
         response: {
@@ -125,7 +126,7 @@ function downloadSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
         description:
           'For banks. One column, `customerId`, in the order of the file that the segment was formed from. It is sent while ' +
           'it is read: ' +
-          `when the connection breaks, the file is not complete. ${aboutFormulas}`,
+          `when the connection breaks, the file is not complete. ${aboutFile}`,
         params: CampaignPath,
         querystring: NoQuery,
         response: {
@@ -164,7 +165,7 @@ const columns = [
 const lineOf = (cells: readonly (string | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
 async function* terminalLines(pages: AsyncIterable<ShownTerminal[]>): AsyncGenerator<string> {
-  yield lineOf(columns)
+  yield csvMark + lineOf(columns)
   for await (const page of pages)
     yield page
       .map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))

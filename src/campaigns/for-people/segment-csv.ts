@@ -9,7 +9,7 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Database } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
 import { ofJson, openCopy, type WriteTo } from '../../db/streaming/open-copy.ts'
-import { csvCell } from '../../text/csv-cell.ts'
+import { csvCell, csvMark } from '../../text/csv-cell.ts'
 
 /**
  * Opens the file. `database`, `signal`, the result and the errors are as for `openCopy`.
@@ -42,7 +42,7 @@ function toLines(): Transform {
     transform(bytes: Buffer, _encoding, done) {
       const text = rest + decoder.write(bytes)
       let end = 0
-      let lines = isFirst ? `${csvCell('customerId')}\r\n` : ''
+      let lines = isFirst ? `${csvMark}${csvCell('customerId')}\r\n` : ''
       isFirst = false
       // A string that is cut off at the end of the piece does not match yet. The next piece completes it.
       for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"/g)) {

@@ -3,7 +3,7 @@
  * database as fast as the client takes it.
  */
 import { Readable } from 'node:stream'
-import { csvCell } from '../../text/csv-cell.ts'
+import { csvCell, csvMark } from '../../text/csv-cell.ts'
 import { type OrderSearch, readOrders, type ShownOrder } from './order-store.ts'
 import { shownOrderView } from './order-views.ts'
 
@@ -33,7 +33,7 @@ export function ordersCsv(deps: Parameters<typeof readOrders>[0], search: OrderS
 }
 
 async function* pieces(orders: AsyncIterable<ShownOrder[]>): AsyncGenerator<string> {
-  yield lineOf(columns)
+  yield csvMark + lineOf(columns)
   for await (const some of orders) yield some.map(shownOrderView).map(lineOfOrder).join('')
 }
 

@@ -135,7 +135,7 @@ function exportOrdersRoute(app: App, deps: PortalEsimDeps): void {
         operationId: 'exportOrders',
         summary: 'eSIM orders as a CSV file',
         description:
-          'Everything that the search finds, newest first, in one file: RFC 4180, UTF-8, with a header. A text that a spreadsheet ' +
+          'Everything that the search finds, newest first, in one file: RFC 4180, UTF-8 with a byte order mark, with a header. A text that a spreadsheet ' +
           'would take for a formula begins with an apostrophe.',
         querystring: OrdersExportQuery,
         response: {

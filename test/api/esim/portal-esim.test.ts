@@ -182,7 +182,7 @@ suite('GET /portal/esim/orders.csv', () => {
     const [head, ...lines] = text.split('\r\n')
     assert.equal(
       head?.replaceAll('"', ''),
-      'orderId,externalId,operatorCode,tariffCode,tariffName,status,msisdn,price,currency,createdAt,reservedUntil,confirmedAt,' +
+      '\ufefforderId,externalId,operatorCode,tariffCode,tariffName,status,msisdn,price,currency,createdAt,reservedUntil,confirmedAt,' +
         'cancelledAt,deliveryMode,emailDelivery',
     )
     assert.equal(lines.length, 4)

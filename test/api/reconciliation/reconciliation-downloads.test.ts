@@ -81,7 +81,7 @@ suite('GET /portal/reports/:reportId/file', () => {
   })
 })
 
-const csvHeader = '"kind","transactionId","bankLine","merchantLine","expected","found"\r\n'
+const csvHeader = '\ufeff"kind","transactionId","bankLine","merchantLine","expected","found"\r\n'
 
 suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
   const csv = (id: string, partner = sides.grocer) =>
@@ -105,7 +105,8 @@ suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
       answer.headers.get('content-disposition'),
       `attachment; filename="differences-${campaign.id}-${ids.alpha}.csv"; filename*=UTF-8''differences-${campaign.id}-${ids.alpha}.csv`,
     )
-    const rows: Record<string, string>[] = parse(answer.text, { columns: true })
+    assert.ok(answer.text.startsWith('\ufeff"kind"'), answer.text.slice(0, 20))
+    const rows: Record<string, string>[] = parse(answer.text, { columns: true, bom: true })
     assert.equal(rows.length, 8_500)
     const { items } = (await reconciliationOf(alpha, campaign.id)).differences
     assert.equal(items.length, 1_000)
