@@ -1,5 +1,6 @@
 /**
- * Forward-only migrations: `migrations/NNNN_name.sql`, applied in order under a lock, each in a transaction of its own.
+ * Forward-only migrations: `migrations/NNNN_name.sql`, applied in order under a lock, each in a transaction of its own
+ * (one exception: `together`).
  * The checksum of each applied migration is stored, so that we refuse a schema of a newer version and a database of
  * another product.
  *
@@ -23,7 +24,9 @@ export class SchemaError extends Error {
 }
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
+/** The lock of migrations. It is not held while an index is built (`applyPiecewise`); `workKey` is. */
 const lockKey = 7_365_012
+const workKey = 7_365_069
 const minServerVersion = 150_000
 /**
  * How long a migration waits for the lock on a table. Meanwhile other requests for that table wait behind it. So it
@@ -33,12 +36,16 @@ const lockWait = '1s'
 const pauseMs = 1_000
 const lockPauseMs = 100
 const giveUpAfterMs = 10 * 60_000
-/**
- * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock can happen when two processes migrate at once and one
- * is of a version before 0.3. The older process holds a snapshot while it waits for the lock of migrations (`lockKey`).
- * If we hold this lock and build an index concurrently, the build waits for this snapshot.
- */
+/** The SQLSTATEs of a lock timeout and of a deadlock. */
 const heldCodes: ReadonlySet<string> = new Set(['55P03', '40P01'])
+/**
+ * A released migration cannot be changed, so this says which ones are applied in one transaction, although others stand
+ * between them. 0028 adds columns and counts of campaigns that 0.2 does not write, and 0038 adds the triggers that
+ * write them for a process of 0.2. Between the two, such a process could create no campaign, and its decisions would
+ * leave wrong copies. 0038 needs nothing of the migrations between. The tables are locked before 0028 fills its
+ * columns, so that a long read of one of them cannot undo this work.
+ */
+const together = { first: 28, second: 38, tables: 'campaigns, campaign_banks, campaign_history' }
 const buildsConcurrently = /^\s*create (?:unique )?index concurrently /im
 
 /** The migrations of this version of the program, in order. */
@@ -67,12 +74,25 @@ export function migrate(database: Database, migrations = readMigrations()): Prom
     try {
       const pending = await pendingMigrations(queryable(client), migrations)
       await refuseBesideOlder(queryable(client), pending)
-      for (const migration of pending) await applyOnceFree(client, migration)
-      return pending.map(migration => migration.name)
+      const steps = stepsOf(pending)
+      for (const step of steps) await applyOnceFree(client, step)
+      return steps.flat().map(migration => migration.name)
     } finally {
-      await client.query('select pg_advisory_unlock($1)', [lockKey])
+      await client.query('select pg_advisory_unlock_all()')
     }
   })
+}
+
+/** Migrations that are applied in one transaction: mostly one. */
+type Step = readonly [Migration, ...Migration[]]
+
+function stepsOf(pending: readonly Migration[]): Step[] {
+  const first = pending.find(({ version }) => version === together.first)
+  const second = pending.find(({ version }) => version === together.second)
+  if (!first || !second) return pending.map(migration => [migration])
+  return pending
+    .filter(migration => migration !== second)
+    .map(migration => (migration === first ? [first, second] : [migration]))
 }
 
 /** Refuses to change the schema while processes are connected that would then give wrong answers. */
@@ -88,27 +108,32 @@ async function refuseBesideOlder(database: Queryable, pending: readonly Migratio
   )
 }
 
-/**
- * Takes the lock of migrations. It asks for the lock again and again. A single statement that waits for the lock would
- * hold a snapshot, and a process that builds an index concurrently would wait for this snapshot.
- */
+/** Takes the locks of migrations. A process of version 0.3.0 or before knows only `lockKey`. */
 async function takeLock(client: pg.Client): Promise<void> {
+  for (const key of [workKey, lockKey]) await takeKey(client, key)
+}
+
+/**
+ * Takes a lock. It asks for the lock again and again. A single statement that waits for the lock would hold a snapshot,
+ * and a process that builds an index concurrently would wait for this snapshot.
+ */
+async function takeKey(client: pg.Client, key: number): Promise<void> {
   for (;;) {
-    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [lockKey])
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [key])
     if (rows[0]?.taken) return
     await wait(lockPauseMs)
   }
 }
 
 /**
- * Applies a migration, and tries again while others hold conflicting locks. An upload or a long list may hold one for
- * minutes.
+ * Applies a step, and tries again while others hold conflicting locks. An upload or a long list may hold one for
+ * minutes. A deadlock with a request is tried again, too.
  */
-async function applyOnceFree(client: pg.Client, migration: Migration): Promise<void> {
+async function applyOnceFree(client: pg.Client, step: Step): Promise<void> {
   const giveUpAtMs = performance.now() + giveUpAfterMs
   for (;;) {
     try {
-      return await apply(client, migration)
+      return await apply(client, step)
     } catch (error) {
       const cause = error instanceof SchemaError ? error.cause : null
       const isHeld = cause instanceof pg.DatabaseError && heldCodes.has(cause.code ?? '')
@@ -118,23 +143,25 @@ async function applyOnceFree(client: pg.Client, migration: Migration): Promise<v
   }
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(client: pg.Client, step: Step): Promise<void> {
   try {
-    if (buildsConcurrently.test(migration.sql)) await applyPiecewise(client, migration)
-    else await applyAtOnce(client, migration)
+    if (buildsConcurrently.test(step[0].sql)) await applyPiecewise(client, step[0])
+    else await applyAtOnce(client, step)
   } catch (error) {
-    throw new SchemaError(`Migration ${migration.version} (${migration.name}) failed: ${(error as Error).message}`, {
-      cause: error,
-    })
+    const names = step.map(({ version, name }) => `${version} (${name})`).join(' and ')
+    throw new SchemaError(`Migration ${names} failed: ${(error as Error).message}`, { cause: error })
   }
 }
 
-async function applyAtOnce(client: pg.Client, migration: Migration): Promise<void> {
+async function applyAtOnce(client: pg.Client, step: Step): Promise<void> {
   await client.query('begin')
   try {
     await client.query(`set local lock_timeout = '${lockWait}'`)
-    await client.query(migration.sql)
-    await remember(client, migration)
+    if (step.length > 1) await client.query(`lock table ${together.tables}`)
+    for (const migration of step) {
+      await client.query(migration.sql)
+      await remember(client, migration)
+    }
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
@@ -142,10 +169,20 @@ async function applyAtOnce(client: pg.Client, migration: Migration): Promise<voi
   }
 }
 
-/** Applies the statements one by one. They block nobody while they wait for a lock, so they may wait without limit. */
+/**
+ * Applies the statements one by one. They block nobody while they wait for a lock, so they may wait without limit.
+ *
+ * A process of 0.2 that starts meanwhile holds a snapshot while it waits for `lockKey`, and the building of an index
+ * waits for this snapshot. So `lockKey` is free meanwhile: such a process gets it, refuses this schema and ends.
+ */
 async function applyPiecewise(client: pg.Client, migration: Migration): Promise<void> {
-  await dropUnfinished(client, migration)
-  for (const statement of migration.sql.split(/;\s*$/m)) if (statement.trim() !== '') await client.query(statement)
+  await client.query('select pg_advisory_unlock($1)', [lockKey])
+  try {
+    await dropUnfinished(client, migration)
+    for (const statement of migration.sql.split(/;\s*$/m)) if (statement.trim() !== '') await client.query(statement)
+  } finally {
+    await takeKey(client, lockKey)
+  }
   await remember(client, migration)
 }
 
