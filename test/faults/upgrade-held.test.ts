@@ -68,6 +68,33 @@ test('while a long read holds `migrate` up, the version before decides on campai
   }
 })
 
+test('a process of the version before that starts while an index is built refuses the schema, and `migrate` goes on', {
+  timeout: 60_000,
+}, async t => {
+  const root = unpackPrevious(mkdtempSync(join(folder, 'starting-')))
+  if (!root) return t.skip('the history does not reach back to the release before')
+  const database = await createTestDatabase({ migrated: false })
+  t.after(() => database.close())
+  const { settings, startOld } = await openReleases(root, database.url, folder)
+  await (await startOld()).stop()
+
+  // The building of an index waits for older snapshots.
+  const reader = await database.database.connect()
+  await reader.query('begin isolation level repeatable read; select 1')
+  const migrating = perkline(['migrate'], { env: { ...settings, PERKLINE_URL: '' }, cwd: folder })
+  await until('an index is being built', async () => {
+    const [row] = await database.database.query<{ builds: boolean }>(
+      'select exists (select from pg_stat_progress_create_index where datname = current_database()) as builds',
+    )
+    return row?.builds ?? false
+  })
+  await assert.rejects(startOld(), /newer version of Perkline/)
+  await reader.query('commit')
+  await reader.end()
+  const { code, stderr } = await migrating
+  assert.equal(code, 0, stderr)
+})
+
 test('wrong copies, marks and counts of campaigns are mended, and right ones are kept', async t => {
   const database = await createTestDatabase()
   t.after(() => database.close())
