@@ -119,7 +119,7 @@ test('wrong copies, marks and counts of campaigns are mended, and right ones are
     assert.deepEqual(codes, ['bank-parts', 'campaign-counts', 'campaign-turns'])
 
     const remigrate = async (): Promise<string> => {
-      await query('delete from applied_migrations where version = 69')
+      await query('delete from applied_migrations where version = 70')
       const { code, stdout, stderr } = await perkline(['migrate'], { env: settings, cwd: folder })
       assert.equal(code, 0, stderr)
       return stdout
