@@ -68,6 +68,36 @@ suite('login', () => {
     await page.waitForURL('**/app/merchant')
   })
 
+  test('what failed before it is told once, in the person’s language, and not after logging out', async t => {
+    const person = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+    for (const [language, texts] of [
+      ['en-GB', [/^Before this login, 2 attempts to log in as you failed \(since /, 'Your account', 'Log out']],
+      ['uk-UA', [/^Перед цим входом: 2 невдалі спроби ввійти від вашого імені \(від /, 'Ваш обліковий запис', 'Вийти']],
+    ] as const) {
+      const visitor = await visit(t, platform, { language })
+      if (!visitor) return
+      const { page, open } = visitor
+      const [notice, account, leave] = texts
+      const password = 'wrong'
+      for (let index = 0; index < 2; index++)
+        assert.equal((await platform.call('POST', '/portal/session', { body: { ...person, password } })).status, 401)
+      await open('/login')
+      await fillLogin(page, person)
+      await page.waitForURL('**/app/bank')
+      await page.getByText(notice).waitFor()
+      await assertAccessible(visitor)
+      await page.getByRole('button', { name: account }).click()
+      await page.getByRole('menuitem', { name: leave }).click()
+      await page.waitForURL('**/app/login*')
+      await page.getByText(notice).waitFor({ state: 'detached' })
+      await fillLogin(page, person)
+      await page.waitForURL('**/app/bank')
+      await page.getByRole('navigation').first().waitFor()
+      await page.waitForLoadState('networkidle')
+      assert.equal(await page.getByText(notice).count(), 0)
+    }
+  })
+
   test('a missing value is shown at its field, without a request', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return

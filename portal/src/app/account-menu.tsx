@@ -1,5 +1,6 @@
 import { Avatar, Group, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { modals } from '@mantine/modals'
+import { notifications } from '@mantine/notifications'
 import { IconChevronDown, IconLogout, IconUser, IconWorld } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
@@ -28,8 +29,10 @@ export function AccountMenu() {
   const partFailed = usePartFailed()
   const leave = useMutation({
     mutationFn: () => logOut(queryClient, session),
-    onSuccess: isEnded =>
-      router.navigate({ to: '/login', search: { because: isEnded ? 'left' : 'leftHereOnly' }, replace: true }),
+    onSuccess(isEnded) {
+      notifications.clean()
+      return router.navigate({ to: '/login', search: { because: isEnded ? 'left' : 'leftHereOnly' }, replace: true })
+    },
     onError: notify.failed,
   })
   const confirm = useConfirm()

@@ -19,6 +19,7 @@ import {
   sendLanguage,
 } from '../session/session.ts'
 import { errorText } from '../ui/error-text.ts'
+import { useNotify } from '../ui/notify.tsx'
 import { uiTexts } from '../ui/texts.ts'
 import { appTexts } from './texts.ts'
 
@@ -44,15 +45,20 @@ export function LoginForm() {
 
 /**
  * @returns a function to call after a login. It remembers the kind of account for the next login, sends the person's
- *   language to the platform, and opens the page that the person wanted
+ *   language to the platform, says how many attempts failed before, and opens the page that the person wanted
  */
 function useAfterLogin(): (session: Session) => void {
   const router = useRouter()
   const { back } = useSearch({ from: '/login' })
   const { language } = usePreferences()
-  return ({ typeAccount }) => {
+  const texts = useTexts(appTexts).login
+  const format = useFormat()
+  const notify = useNotify()
+  return ({ typeAccount, failedLogins }) => {
     localStorage.setItem(lastTypeKey, typeAccount)
     sendLanguage(language)
+    if (failedLogins && failedLogins.count > 0)
+      notify.warned(texts.failedBefore(failedLogins.count, format.dateTime(failedLogins.since)))
     void router.navigate({ href: placeAfterLogin(typeAccount, back), replace: true })
   }
 }

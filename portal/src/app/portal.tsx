@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import { ModalsProvider, modals } from '@mantine/modals'
-import { Notifications } from '@mantine/notifications'
+import { Notifications, notifications } from '@mantine/notifications'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { ApiError } from '../api/errors.ts'
@@ -51,9 +51,10 @@ onSessionEnd(() => {
   const { href } = router.state.location
   const because = wasLeftElsewhere() ? 'leftElsewhere' : isInputKept() ? 'endedWithInput' : 'ended'
   if (!forgetSession(queryClient)) return
-  // Close dialogs that show a secret, too: the next user of the browser must not see it.
+  // Close dialogs that show a secret, and notices, too: the next user of the browser must not see them.
   modals.closeAll()
   closeTopDialog()
+  notifications.clean()
   void router.navigate({ to: '/login', search: { back: wayBack(href), because }, replace: true })
 })
 

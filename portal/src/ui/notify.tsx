@@ -63,6 +63,11 @@ export function useNotify() {
       /** @param id to hide the notice later */
       failedAs: (id: string, error: unknown) => fail(error, id),
       hide: (id: string) => void notifications.hide(id),
+      /** Shows a warning, which stays until the person closes it. */
+      warned(message: string) {
+        const icon = <IconAlertTriangle size={18} />
+        notifications.show({ message, color: 'orange', icon, autoClose: false, closeButtonProps })
+      },
       /** Shows a refusal in words of the page, when these are clearer than the platform's message. */
       refused(message: string) {
         const icon = <IconAlertTriangle size={18} />
