@@ -195,7 +195,7 @@ async function withCode(
       await lockUser(transaction, userId)
       if (challengeHash && !(await factorStore.takeChallenge(transaction, challengeHash))) return null
       if (!(await takeCode({ ...deps, origin }, transaction, { userId, method, code }))) return null
-      if (!challengeHash) await factorStore.takeEarlierTry(transaction, userId, client.trace)
+      await factorStore.takeEarlierTry(transaction, userId, client.trace)
       return openSession(deps, transaction, { client, person, method })
     })
   return deps.loginLimit.guard(userId, () => deps.wrongCodes.guard(client.address, userId, attempt))

@@ -81,10 +81,11 @@ export function limitAnonymousConnections(app: FastifyInstance, share: number): 
     done()
   })
 
-  app.addHook('onSend', ({ raw }, _reply, payload, done) => {
+  app.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (payload instanceof Readable && !payload.closed && anonymous.has(raw.socket)) {
       files++
-      payload.once('close', () => files--)
+      // Wait for the end of the answer, not of the payload: another hook may replace the payload.
+      reply.raw.once('close', () => files--)
       endOldest()
     }
     done(null, payload)

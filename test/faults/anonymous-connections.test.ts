@@ -90,6 +90,17 @@ for (const [what, beginning] of [
     for (const _ of range(10)) assert.equal(await answers(), true)
   })
 
+test('questions whether a file has changed leave no place taken', async () => {
+  for (const _ of range(descriptors)) {
+    const socket = await openRaw(platform.url)
+    socket.write(
+      requestText('HEAD', '/swagger/static/swagger-ui-bundle.js', { 'if-none-match': '*', connection: 'close' }),
+    )
+    assert.match(Buffer.concat(await socket.toArray()).toString(), /^HTTP\/1.1 304 /)
+  }
+  for (const _ of range(10)) assert.equal(await answers(), true)
+})
+
 for (const [whose, authorization] of [
   ['a partner', () => `Bearer ${token}`],
   ['the operator', () => `Bearer ${operatorKey}`],

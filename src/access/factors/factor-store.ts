@@ -135,7 +135,8 @@ export async function takeChallenge(database: Queryable, hash: Buffer): Promise<
 
 /**
  * Uses up the challenge of an earlier request that lacked the code. A program sends the password alone first, and then
- * both. Only a challenge from the same place counts, and only one, so that tries of somebody else stay.
+ * both; a person may reload the page that asks for the code. Only a challenge from the same address and interface counts,
+ * and only one, so that tries of somebody else stay.
  */
 export async function takeEarlierTry(
   database: Queryable,

@@ -65,8 +65,7 @@ export const unknownBody = (): Readable => Readable.from([])
 export function watchStreams(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const isHead = request.method === 'HEAD'
-    if (isHead && reply.statusCode === 304) return done(null, unknownBody())
-    if (!(payload instanceof Readable)) return done(null, payload)
+    if (!(payload instanceof Readable)) return done(null, isHead && reply.statusCode === 304 ? unknownBody() : payload)
     if (!isHead) {
       beginStream(request, reply)
       // If no headers were sent yet, Fastify answers with the error, so the connection is not broken off.

@@ -150,7 +150,10 @@ test('a right password without the code is told, unless the code comes', async (
   const { database } = platform.platform
   const at = (address: string) => ({ 'x-forwarded-for': address })
   const verify = (challenge: string, code: string | undefined) =>
-    platform.call('POST', '/portal/session/verify', { body: { challenge, method: 'recovery-code', code } })
+    platform.call('POST', '/portal/session/verify', {
+      body: { challenge, method: 'recovery-code', code },
+      headers: at('192.0.2.40'),
+    })
   const byApi = (headers: Record<string, string>, otp?: string) =>
     platform.call('POST', '/auth/login', { body: { ...accountOf(person), ...(otp && { otp }) }, headers })
   const open = () => platform.call('POST', '/portal/session', { body: accountOf(person), headers: at('192.0.2.40') })
@@ -168,6 +171,8 @@ test('a right password without the code is told, unless the code comes', async (
   const [home, thief] = [at('192.0.2.41'), at('192.0.2.42')]
   assert.equal((await byApi(home)).headers.get('perkline-error-code'), 'mfa-needed')
   assert.equal((await byApi(home, recoveryCodes[0])).status, 200)
+  // The page that asks for the code was reloaded once.
+  assert.equal((await open()).status, 202)
   const begun = await open()
   assert.equal((await verify(begun.body.challenge, recoveryCodes[1])).status, 200)
   assert.deepEqual(await entriesAfterTime(), { lines: [], entries: [] }, 'a login in two steps is no failure')
