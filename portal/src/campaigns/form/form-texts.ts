@@ -92,6 +92,7 @@ export const formTexts = dictionary({
     terminalsGrow: 'You can only add terminals. A file adds to the list.',
     terminalsReplace: 'A new file replaces the list.',
     clearList: 'Clear the list',
+    showAll: 'Show all values',
     /** The variants for a form that a bank fills in. */
     byBank: {
       retailer: 'Merchant',
@@ -234,6 +235,7 @@ export const formTexts = dictionary({
     terminalsGrow: 'Термінали можна лише додавати. Файл доповнить список.',
     terminalsReplace: 'Новий файл замінить список.',
     clearList: 'Очистити список',
+    showAll: 'Показати всі значення',
     byBank: {
       retailer: 'Торговець',
       retailerHint: 'Торговець, який після кампанії компенсує свою частку.',

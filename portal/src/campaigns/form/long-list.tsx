@@ -13,6 +13,7 @@ export const shownOfLong = 5
  * @param props.count the number of values
  * @param props.children the first values, at most `shownOfLong`
  * @param props.onClear null: the list cannot be cleared
+ * @param props.onShowAll shows every value, so that one of them can be removed; left out: the list cannot be shown in full
  */
 export function LongList(props: {
   status: string
@@ -20,8 +21,9 @@ export function LongList(props: {
   children: ReactNode
   isDisabled: boolean
   onClear: (() => void) | null
+  onShowAll?: () => void
 }) {
-  const { status, count, children, isDisabled, onClear } = props
+  const { status, count, children, isDisabled, onClear, onShowAll } = props
   const texts = useTexts(formTexts)
   return (
     <>
@@ -43,6 +45,11 @@ export function LongList(props: {
           <Button variant="default" size="xs" disabled={isDisabled} onClick={onClear}>
             {texts.clearList}
           </Button>
+          {onShowAll && (
+            <Button variant="default" size="xs" disabled={isDisabled} onClick={onShowAll}>
+              {texts.showAll}
+            </Button>
+          )}
         </Group>
       )}
     </>

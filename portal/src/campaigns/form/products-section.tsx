@@ -1,5 +1,5 @@
 import { Checkbox, Group, Radio, Stack, TagsInput, Text } from '@mantine/core'
-import { memo, type ReactNode } from 'react'
+import { memo, type ReactNode, useState } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
@@ -73,7 +73,8 @@ type ListedGiven = Pick<FormPart['form'], 'setFieldValue' | 'getInputNode'> & {
 const ListedValues = memo(function ListedValues(given: ListedGiven) {
   const { name, label, hint, values, error, isDisabled, setFieldValue, getInputNode } = given
   const texts = useTexts(formTexts)
-  const isLong = values.length >= longFrom
+  const [shownInFull, setShownInFull] = useState(longFrom - 1)
+  const isLong = values.length > shownInFull
   // The field of a long list is for further values only.
   const shown = isLong ? nothing : values
   // New values come last. Repetitions are removed after the quotation marks, because with a mark they look different.
@@ -101,7 +102,13 @@ const ListedValues = memo(function ListedValues(given: ListedGiven) {
         onChange={change}
       />
       {isLong && (
-        <LongList status={texts.long[name](values.length)} count={values.length} {...{ isDisabled }} onClear={clear}>
+        <LongList
+          status={texts.long[name](values.length)}
+          count={values.length}
+          {...{ isDisabled }}
+          onClear={clear}
+          onShowAll={() => setShownInFull(values.length)}
+        >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {values.slice(0, shownOfLong).join(', ')}
           </Text>
