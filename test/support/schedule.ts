@@ -6,7 +6,7 @@ export type Durations = Record<string, number>
 export type Job = { files: string[]; seconds: number; execArgv: string[] }
 
 /** The longest time that a file of `npm run test:quick` may have taken when the times were last recorded. */
-const quickSeconds = 2.5
+const quickSeconds = 1.8
 const quickRooms = /^test\/(rules|api)\//
 
 export const isQuick = (file: string, durations: Durations): boolean =>
