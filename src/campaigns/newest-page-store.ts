@@ -9,19 +9,21 @@ import { maxScanned, type Page, skipped } from '../http/paging.ts'
 export type Listing = {
   /**
    * SQL that selects `cashback_id`, `at` and `name`, newest first. `behind` makes the condition that a row comes after
-   * the cursor; its parameter is the column with the time of the row. `max` is the maximum number of rows.
+   * the cursor; its parameter is the column that has the row's time. `max` is the maximum number of rows.
    */
   newest(behind: (at: string) => string, max: string): string
   /**
-   * Whether an index returns the rows of `newest` already sorted. Then the statement runs `newest` twice, which is faster
-   * than keeping its result (`materialized`).
+   * Whether an index returns the rows of `newest` already sorted. Then `findListed` may run `newest` twice, because this
+   * is faster than running it once and keeping its rows (`materialized`).
    */
   isInOrder: boolean
   /** An SQL condition on the rows of `newest`, which are named `w`, or on the campaign `c`; null: no filter. */
   filter: string | null
   /** The sort of the list; null: newest first. */
   order: { by: string; ascending: boolean } | null
-  /** Whether filter or order need the campaign `c`. Reading `c` costs more than the whole row of `newest`. */
+  /**
+   * Whether the filter or the sort reads columns of the campaign `c`. Reading `c` costs more than the row of `newest`.
+   */
   readsCampaigns: boolean
   /** Values for `newest` and `filter`, from $5 on. */
   values: unknown[]
@@ -31,7 +33,7 @@ export type Listed = {
   ids: string[]
   /** How many of the rows that were read match the filter. */
   found: number
-  /** Whether there are older campaigns that this statement has not looked at. */
+  /** Whether there are older campaigns that this statement has not read. */
   hasOlder: boolean
   /** Whether the list goes on after this page. */
   hasMore: boolean
@@ -89,9 +91,9 @@ export async function findListed(database: Queryable, listing: Listing, page: Pa
   if (!row) throw new Error('A select without a table has one row')
   const { ids, found, hasOlder } = row
   const hasFurther = row.lastShown !== null && row.last < found
-  // If the list is newest first and more campaigns were read than the page shows, the next page begins after the last
-  // shown campaign. Otherwise the cursor skips all campaigns that were read. In another sort, some of these are on
-  // later pages: users reach them by page number, with the cursor of this page.
+  // A list that is newest first goes on after the last campaign of this page, if more of the campaigns that were read
+  // match. In all other cases, the cursor is behind all campaigns that were read. In another sort, some of them belong
+  // on later pages, which users reach by page number, with the cursor of this page.
   const next = hasFurther && order === null ? row.lastShown : hasOlder ? row.lastLooked : null
   return { ids, found, hasOlder, hasMore: hasFurther || hasOlder, next }
 }

@@ -18,7 +18,7 @@ const seenStatement: Statement = {
     from campaigns c join campaign_banks b using (cashback_id) where c.cashback_id = $1 and b.bank_id = $2`,
 }
 
-/** The campaign with the `updatedAt` that the bank gets. */
+/** Returns the campaign with its `updatedAt` replaced by the one that the bank may see. */
 export async function asSeenByBank(
   transaction: Queryable,
   campaign: LockedCampaign,

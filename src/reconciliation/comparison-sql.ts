@@ -71,7 +71,7 @@ export function checkLines(side: Side): string {
  * The lowest sort number (`place`) of a difference in the merchant's lines. All places of the bank's lines are lower.
  */
 const merchantBase = 2 ** 40
-/** How many sort numbers each line has. There are fewer kinds of differences, so each kind gets a number of its own. */
+/** How many sort numbers are reserved for each line. Each kind of difference uses one, and there are fewer kinds. */
 const placesOfALine = 16
 
 /**
@@ -88,8 +88,8 @@ const termsOfCampaign = `
   from campaigns where cashback_id = $2`
 
 /**
- * For each term: SQL for whether a checked line `b` breaks the term, and for the values that the difference shows. `c`
- * has the campaign's terms.
+ * For each term, three pieces of SQL: whether a checked line `b` breaks the term, the value that the term requires, and
+ * the value in the line. `c` has the campaign's terms.
  */
 const terms: Record<(typeof termKinds)[number], { broken: string; expected: string; found: string }> = {
   'outside-period': {
@@ -136,8 +136,8 @@ export function insertTermDifferences(side: Side): string {
 
 /**
  * Inserts the differences between the report $1 of a side and the other side's report $2. Only the first line of each
- * transaction is compared. In report $2, repeated lines are known from the differences that are stored for it. If only
- * one report has a transaction, the other amount is null, and `is distinct from` finds this case, too.
+ * transaction is compared. The stored differences of report $2 tell which of its lines are repeated. If only one report
+ * has a transaction, the other amount is null. `is distinct from` finds this case, too.
  */
 export function insertMatchDifferences(side: Side): string {
   const own = 'select line, transaction_id, amount from checked_lines where line = first_line'

@@ -21,9 +21,9 @@ type Row = {
 
 /**
  * One page of the differences of a bank's part in a campaign, in the order of `differences.csv`. A single statement
- * reads it, so that the items and their count belong to the same upload. Without `search`, the count is the stored one,
- * and an index supplies only the rows up to the end of this page. With `search`, all differences of the kind in both
- * reports are read.
+ * reads the items and their count, so both belong to the same upload. Without `search`, the count is read from where it
+ * is stored, and an index gives only the rows up to the end of this page. With `search`, all differences of the
+ * requested kind in both reports are read.
  *
  * @throws DomainError 'not-found' when the differences were removed
  */
@@ -49,7 +49,7 @@ function statement(conditions: string[], isCounted: boolean): string {
   const reports = ['bank_report_id', 'merchant_report_id']
   const placesOf = (report: string) =>
     `select report_id, place from report_differences where ${[`report_id = (select ${report} from part)`, ...conditions].join(' and ')}`
-  // An index sorts the differences of each report. Without `search`, we read only as many as the page needs.
+  // An index has the differences of each report in order. Without `search`, only as many are read as the page needs.
   const places = isCounted
     ? reports.map(placesOf)
     : reports.map(report => `(${placesOf(report)} order by place limit $3::bigint + $4)`)

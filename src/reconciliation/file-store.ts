@@ -1,4 +1,4 @@
-/** Reads uploaded files and differences in pieces. No connection is held between two pieces. */
+/** Reads uploaded files and differences part by part. Between two parts, it holds no database connection. */
 import { createHash } from 'node:crypto'
 import type { Queryable, Statement } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -52,7 +52,7 @@ export async function* readFile(
 /**
  * Computes and stores the hash of a report that an older version of the platform stored without it.
  *
- * @returns the hash in hex; if another process has stored one meanwhile, the stored hash
+ * @returns the hash in hex, also when another process has stored it first
  */
 export async function hashReport(database: Queryable, reportId: string): Promise<string> {
   const file = await findFile(database, reportId)

@@ -35,8 +35,8 @@ export type ReportLine = {
 }
 
 /**
- * Some lines of the file: the valid lines in their order, the errors of the other lines, and the number of all these
- * lines. `cards` is how many of them, valid or not, have a card number as transaction id.
+ * A batch of lines of the file: the valid lines in their order, the errors of the other lines, and the number of all
+ * lines in the batch. `cards` is how many lines, valid or not, have a card number as transaction id.
  */
 export type ReadReportLines = { lines: ReportLine[]; errors: ReportProblem[]; count: number; cards: number }
 

@@ -70,8 +70,9 @@ function createSequence(): (write: () => Promise<void>) => Promise<void> {
 }
 
 /**
- * Creates the two buffers. @param begin starts to write a full buffer. The promise resolves when the write of the other
- * buffer has ended
+ * Creates the two buffers.
+ *
+ * @param begin starts to write a full buffer; its promise resolves when the other buffer is written and can be filled
  */
 function createBuffers(begin: (bytes: Buffer) => Promise<void>) {
   let filling = Buffer.allocUnsafeSlow(bufferBytes)

@@ -134,7 +134,7 @@ export type Reconciliations = {
   cashbackId: string
   status: CampaignStatus
   version: number
-  /** The `updatedAt` that the bank gets. With all banks, it is that of the first bank. */
+  /** The `updatedAt` that the bank gets. When all banks are read, this is the value for the first bank. */
   updatedAt: Date
   banks: BankReconciliation[]
 }

@@ -22,7 +22,7 @@ import { findBrokenTerms, insertReport, replaceComparison } from './store.ts'
 
 /** The file while it arrives. The comment is known only after all `bytes` are read. */
 type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): string | null }
-/** `counts`: all differences from the terms and between the latest reports. */
+/** `counts` has the numbers of all differences: from the campaign's terms, and between the latest reports. */
 export type Tried = { comparison: Comparison; counts: CountsByKind }
 export type Uploaded = Tried & { reportId: string; stage: lifecycle.ReportingStage | null }
 /** `signal` aborts when the client closes the connection. Nothing of the upload is then stored. */

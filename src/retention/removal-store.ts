@@ -109,8 +109,8 @@ export async function removeMsisdns(
 }
 
 /**
- * A check of `perkline audit` that one kind of data is not kept too long. `campaigns` or `orders` makes the statement
- * that finds violations in a range of campaigns or orders.
+ * A check of `perkline audit` that one kind of data is not kept too long. `campaigns` and `orders` are functions. Each
+ * makes the statement that finds violations in a range of campaigns or of orders.
  */
 export type RetentionCheck = Check & { campaigns?: (within: Within) => Read; orders?: (within: Within) => Read }
 

@@ -21,8 +21,8 @@ const ordersAtOnce = 1_000
  * Removes a limited number of rows of each kind of old data. An error of one kind does not stop the other kinds.
  *
  * @returns whether there may be more old data
- * @throws the first error, unless another kind has more to remove. In that case the call returns true, the caller calls
- *   again, and a lasting error is thrown by a later call
+ * @throws the first error, if no other kind has more to remove. If another kind has more, the call returns true and
+ *   drops the error. The caller then calls again, and an error that lasts is thrown by a later call
  */
 export async function removeOld(deps: RetentionDeps): Promise<boolean> {
   let isMore = false

@@ -68,8 +68,8 @@ export type SegmentOfCustomer = {
 
 /**
  * The bank's segments that contain the customer, the latest first. `strpos` searches the text of a segment, which is
- * many times faster than reading its JSON. It may also match a part of another id that contains a quote. So the JSON of
- * the found segments is read as well.
+ * many times faster than reading its JSON. But it may match a part of another id, if that id contains a quote. So the
+ * JSON of the found segments is read as well.
  */
 export function findSegmentsOf(database: Queryable, bankId: string, customerId: string): Promise<SegmentOfCustomer[]> {
   return database.query(

@@ -20,7 +20,7 @@ import { countUpload, lockUploads, requireUploadLeft } from './uploads-per-day-s
 export const maxSegmentLines = 1_000_000
 
 type Params = { merchant: MerchantCaller; cashbackId: string } & Guard
-/** The uploaded file. `bytes` ends only after the whole request was read and found valid. */
+/** The uploaded file. `bytes` ends only after the whole request was read and was found to be valid. */
 type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
 /**
  * `parts` has one part for each bank that `requireOpen` returns. Unknown ids and customers of other banks are not
@@ -90,9 +90,9 @@ async function requireOpen(
 }
 
 /**
- * The entries about an upload in the campaign's history: one for each bank that has a part of the segment now or had
- * one before. A count is null where the bank has no part. If there is no bank, one entry about the campaign records the
- * upload.
+ * The entries about an upload in the campaign's history. Each bank gets one if it has a part of the segment now or had
+ * one before; the count is null where it has no part. If there is no such bank, one entry about the campaign records
+ * the upload.
  */
 function notesOf(before: readonly SegmentPart[], parts: readonly SegmentPart[]): Note[] {
   const countIn = (list: readonly SegmentPart[], bankId: string): number | null =>

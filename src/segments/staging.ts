@@ -80,14 +80,14 @@ async function* rowsOf(
     malformed.lines.push(...errors.slice(0, listedLines - malformed.lines.length).map(({ line }) => line))
     named.push(...errors.slice(0, shownErrors - named.length))
     result.staged += lines.length
-    // Without `keepsRest`, nothing is stored after the first error, and the rest is read only to count errors.
+    // If `keepsRest` is false, nothing is stored after the first error. The rest is then read only to count errors.
     if (keepsRest || malformed.count === 0) yield Buffer.from(lines.map(copyText).join(''))
     // Let the process serve other requests between two batches of lines.
     await othersTurn()
   }
 }
 
-/** Turns an error of the source into 'invalid'; otherwise it would look like a lost database connection. */
+/** Reports an error of the uploaded file as 'invalid'. Otherwise it would look like a lost database connection. */
 async function* linesOf(
   source: AsyncIterable<unknown>,
   rules: CustomerFileRules,

@@ -34,9 +34,9 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
 }
 
 /**
- * Makes other uploads of the same merchant wait until this transaction ends. Call it before locking the campaign, to
- * prevent a deadlock. Locking a campaign can also start it, and a start locks the merchant's lists. An upload locks
- * these lists at its end.
+ * Makes other uploads of the same merchant wait until this transaction ends. To prevent a deadlock, call it before
+ * locking the campaign: an upload locks the merchant's lists at its end, but locking a campaign may start the campaign,
+ * and the start locks these lists earlier.
  */
 export async function lockUploads(transaction: Queryable, merchantId: string): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 23))', [merchantId])

@@ -20,7 +20,7 @@ export type ListFilters = PeriodFilter & {
   bankStatuses: string[] | null
 }
 
-/** `version` counts the changes that the bank can see. `body` is the content of exactly this version. */
+/** `version` counts the changes that the bank can see. `body` is the list as it is in this version. */
 export type BankList<Body> = { version: number; body: Body }
 
 /** The beginning of the segment's JSON object. The list of customers and the closing brackets follow. */
@@ -30,8 +30,9 @@ const segmentHead = `
     || '","sourceFileName":' || to_json(s.source_file_name) || ',"customerIds":'`
 
 /**
- * The campaign's status and `updatedAt`. The stored text has the time of the campaign's last change. If that change
- * concerned only other banks, the text is built with the time of the last change that this bank may know.
+ * JSON text with the campaign's status and `updatedAt`. The stored text has the time of the campaign's last change. If
+ * only other banks' parts have changed since, that time is secret. The text is then built with the time that this bank
+ * may know.
  */
 const standing = `case when ${updatedForBank('b.changed_at')} = c.updated_at then c.standing
   else ',"status":"' || c.status || '","updatedAt":"' || ${shownInstant(updatedForBank('b.changed_at'))} || '"' end`

@@ -8,7 +8,11 @@ import type { ListFilters } from './list-store.ts'
  */
 const form = 2
 
-/** Makes the tag. @param params.version counts the changes that the bank can see */
+/**
+ * Makes the tag.
+ *
+ * @param params.version the number of changes to the list that the bank can see
+ */
 export function listTag(params: { version: number; bankId: string; filters: ListFilters; encoding: string }): string {
   const { version, bankId, filters, encoding } = params
   const queryHash = createHash('sha256')

@@ -82,8 +82,8 @@ const found = `
           and ($6::timestamptz is null or date_to <= $6)`
 
 /**
- * Whether counting the campaigns that match a filter is much faster than sorting them. A filter by name or SKU makes
- * the count slow, because it reads long texts. The sort would then read them again.
+ * Whether counting the campaigns that match a filter is much faster than sorting them. It is not with a filter by name
+ * or SKU, because counting must then read long texts, as sorting does.
  */
 export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => namePattern === null && sku === null
 
@@ -91,7 +91,7 @@ export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => n
  * Finds the sorted ids of a merchant's campaigns that match the filter, and the list's version. Campaigns with equal
  * values are sorted by their ids.
  *
- * @param params.max the maximum number of ids; null: all. The other campaigns are only counted, which takes a third of
+ * @param params.max the maximum number of ids; null: all. Campaigns beyond it are only counted, which takes a third of
  *   the time of sorting all
  */
 export async function findOrder(

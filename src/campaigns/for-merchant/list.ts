@@ -57,8 +57,9 @@ export function createMerchantLists(
       const order = orders.take(key, request) ?? (await orders.read(key, merchantId, request))
       const ids = order.bytes
       const { items, ...version } = await store.findItems(database, { merchantId, ids, page, pageSize })
-      // The sorted ids are still right if the fields that the list is sorted by have not changed. `updatedAt` changes
-      // with every change of a campaign.
+      // The cached ids are still in the right order if the fields that the list is sorted by have not changed.
+      // `updatedAt` changes with every change of a campaign, so a list that is sorted by it needs the counter of all
+      // changes.
       const holds = sort.by === 'updatedAt' ? version.touched === order.touched : version.arranged === order.arranged
       if (!holds) orders.forget(key, order)
       if (!holds && tries < maxTries) continue
@@ -89,7 +90,7 @@ function createOrders(database: Queryable, limits: typeof defaultLimits) {
   const reading = new Map<string, Promise<RememberedOrder>>()
 
   return {
-    /** The cached ids, if they include all campaigns of the page. */
+    /** Returns the cached ids, if they include all campaigns of the requested page. */
     take(key: string, request: store.ListRequest): RememberedOrder | undefined {
       const order = orders.take(key)
       const isThere = order && store.countIds(order.bytes) >= Math.min(order.total, lastOf(request))
@@ -119,7 +120,7 @@ function createOrders(database: Queryable, limits: typeof defaultLimits) {
   }
 }
 
-/** The number of campaigns up to the end of the page. */
+/** The position in the list of the last campaign of the requested page. */
 const lastOf = ({ page, pageSize }: store.ListRequest): number => page * pageSize
 
 const pageKey = (key: string, { page, pageSize }: store.ListRequest): string => `${page} ${pageSize} ${key}`

@@ -31,8 +31,8 @@ export type Task = {
 type Step = { subject: lifecycle.Subject; trigger: lifecycle.Trigger; from: string | null }
 const stepKey = ({ subject, trigger, from }: Step): string => `${subject} ${trigger} ${from}`
 /**
- * The steps for which the lifecycle has a transition. Most of the steps that `tasksOf` tries have none, and this lookup
- * is faster than a refusal by the lifecycle.
+ * The steps for which the lifecycle has a transition. `tasksOf` tries many steps that have none. Looking them up here
+ * is faster than asking the lifecycle, which would refuse them.
  */
 const knownSteps: ReadonlySet<string> = new Set(lifecycle.transitions.map(stepKey))
 

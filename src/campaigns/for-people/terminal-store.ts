@@ -86,9 +86,9 @@ export async function* readTerminals(
 ): AsyncGenerator<ShownTerminal[]> {
   const source = await sourceOf(database, cashbackId)
   const listed = source?.isOfDirectory ? ofDirectory : own
-  // The directory may change between two reads, and positions would then shift. So each read continues after the last
-  // identifier. A campaign's own list is read by position. With leading zeros, positions sort as text in the order of
-  // their numbers.
+  // Terminals of the directory may change between two reads, and their positions would shift. So each read continues
+  // after the last terminal id. A campaign's own list is read by position. The positions get leading zeros, so that
+  // they sort correctly as text.
   const key = source?.isOfDirectory ? `terminal->>'terminal_id'` : `lpad(place::text, 10, '0')`
   for (let after: string | null = null; ; ) {
     const rows: { terminal: Terminal; addedAt: string; key: string }[] = await database.query(

@@ -127,8 +127,8 @@ const updateStatement: Statement = {
 
 /**
  * Writes new terms to a campaign that the transaction has locked. The merchant's list may be sorted by these terms, so
- * it is marked as reordered. Banks' lists are sorted by copies of some terms in `campaign_banks`, so the copies are
- * updated, too. `writeDecisions` raises the campaign's version.
+ * this counts a change of its order. Banks' lists are sorted by copies of some terms in `campaign_banks`, so the copies
+ * are updated, too. `writeDecisions` raises the campaign's version.
  *
  * @param terminals null: the stored terminals stay
  */

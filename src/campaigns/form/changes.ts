@@ -10,8 +10,9 @@ import type { FieldName, Fields } from './form.ts'
 import type { TerminalChange } from './terminal-list-store.ts'
 
 /**
- * The fields after an edit. A field whose new value cannot be read is left out, so that no rule is checked with its old
- * value. If the edit clears `allProducts`, this field becomes true when the campaign has neither SKUs nor categories.
+ * The fields after an edit. A field whose new value is unreadable is left out: its old value must not be checked
+ * against the other fields. If the edit clears `allProducts`, it becomes true when the campaign has neither SKUs nor
+ * categories.
  *
  * @param names the fields that the edit gives
  */

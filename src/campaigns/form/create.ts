@@ -60,7 +60,7 @@ export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<
 type NewCampaign = {
   fields: Partial<Fields>
   formErrors: readonly BrokenRule[]
-  /** Undefined when the form has no valid merchant. `formErrors` then has an error about it. */
+  /** Undefined when the form has no valid merchant; `formErrors` then says so. */
   merchantId: string | undefined
   invited: readonly string[] | undefined
   partnerErrors(found: DirectoryEntries): BrokenRule[]
@@ -126,7 +126,7 @@ export function directoryErrors(fields: Partial<Fields>, found: DirectoryEntries
   return errors
 }
 
-/** The campaign before its first decision is written. */
+/** A new campaign as it is before its first decision is written. */
 function newCampaign(origin: Origin, fields: Partial<Fields>): LockedCampaign {
   const { name, dateFrom, dateTo, merchantCompensationPercentage } = fields as Fields
   return {

@@ -57,7 +57,7 @@ async function editWith(
   params: Edit,
   { fields, errors, input }: ReadFields & { input: GivenText },
 ): Promise<void> {
-  // These errors do not depend on the campaign: a body that contradicts itself is invalid for every campaign.
+  // These errors do not depend on the stored campaign: a body with contradictory fields is always invalid.
   const formErrors = [...params.schemaErrors, ...errors, ...contradictions(fields)]
   const campaign = await lockOwn(transaction, deps, params, formErrors)
   const now = deps.clock.now()
@@ -163,8 +163,9 @@ async function findPresent(transaction: Queryable, campaign: LockedCampaign): Pr
  * How the given terminals differ from the current ones; null when none are given.
  *
  * With `terminalsPlatform`, readers of the campaign get the terminals of the platform's directory, and the campaign's
- * own list is hidden. An edit may send the terminals of the directory back unchanged. This is not a change, and the
- * hidden list stays. Another list is stored in place of the hidden one, for the time when `terminalsPlatform` is false.
+ * own list is hidden. If an edit sends the directory's terminals back unchanged, this is not a change, and the hidden
+ * list stays. If an edit sends another list, it replaces the hidden one. Readers get it once `terminalsPlatform` is
+ * false.
  */
 async function changeOfTerminals(
   transaction: Queryable,
@@ -204,7 +205,8 @@ async function write(
   const { participantsIds, ...terms } = after
   const isNew = changed.includes('terminals')
   const terminals = isNew ? terms.terminals : before.terminals
-  // Nobody gets the campaign's own list while the directory's is shown. So a change of it is not told to anybody.
+  // While readers get the directory's terminals, nobody sees the campaign's own list. So neither events nor the history
+  // tell of its change.
   const told = after.terminalsPlatform ? changed.filter(name => name !== 'terminals') : changed
   const facts: Facts = {}
   if (told.includes('terminals'))

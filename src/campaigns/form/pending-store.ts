@@ -11,7 +11,7 @@ import type { TerminalList } from './terminal-list.ts'
 
 export type PendingLimits = {
   campaigns: number
-  /** The maximum number of bytes of all pending campaigns, as banks get them. */
+  /** The maximum size in bytes of all pending campaigns together, in the form in which banks get them. */
   bytes: number
 }
 
@@ -103,7 +103,7 @@ async function lockUse(
     merchantId,
     cashbackId,
     limits.campaigns,
-    // Read the clock after the wait for the lock, so that campaigns that were deleted during the wait count.
+    // Read the clock only after the wait for the lock. Then campaigns that were deleted during the wait are counted.
     clock.now(),
   ])
   if (!use) throw new Error('An aggregate has one row')

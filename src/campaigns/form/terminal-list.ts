@@ -49,8 +49,8 @@ export function readTerminals(value: unknown): ReadTerminals | undefined {
 }
 
 /**
- * Runs in the process that reads large bodies. Returns the body with its terminals already read. `lists` has the pieces
- * of their text.
+ * Replaces the terminals in a body by the result of reading them. Runs in the process that reads large bodies. `lists`
+ * has the pieces of the terminals' text.
  */
 export function readAside(body: object): { body: object; lists: { list: string[]; entries: unknown[] }[] } {
   const terminals = 'terminals' in body ? readTerminals(body.terminals) : undefined
@@ -63,15 +63,15 @@ export function readAside(body: object): { body: object; lists: { list: string[]
 }
 
 /**
- * Whether `readAside` has read the list already. Its result contains bytes. No client can send bytes, because JSON has
- * none.
+ * Whether the value is a list that `readAside` has read. Such a list contains bytes, which JSON cannot contain, so no
+ * client can send one.
  */
 const isRead = (value: unknown): value is ReadTerminals =>
   (value as ReadTerminals | null)?.list?.text?.[0] instanceof Uint8Array
 
 /**
- * The size of a piece. The process that receives the pieces reads up to 64 KiB at once. So one read gets a whole
- * message with its piece, and no memory is needed to join parts of a message.
+ * The size of a piece of text. The process that receives the pieces reads up to 64 KiB at once. A message with one
+ * piece fits into one read, so the process need not join parts of a message, which would take memory.
  */
 const pieceBytes = 60 * 1024
 

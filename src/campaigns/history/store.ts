@@ -55,8 +55,8 @@ export async function findParties(
 }
 
 /**
- * Fields of entries about the campaign itself that banks must not get: they tell about other banks, or only the
- * merchant may see them.
+ * Fields that banks must not get in entries about the campaign itself. Some tell about other banks, and some are only
+ * for the merchant.
  */
 const fieldsAboutOthers = [...hiddenFromBanks, 'customersCount'].join(',')
 
@@ -80,15 +80,19 @@ const examinedForBank = 500
 type Candidate = { id: number; isShown: boolean; bytes: number }
 
 /**
- * SQL for the newest entries before the entry `$2`: all entries of the campaign `$1`, those about the campaign itself,
- * and those about its bank `$3`. PostgreSQL uses the index only if the condition is a comparison of rows and `order by`
- * names every column of the index. Otherwise it may read the entries of other campaigns.
+ * SQL conditions for the newest entries before the entry `$2`: all entries of the campaign `$1`, only those about the
+ * campaign itself, and only those about its bank `$3`. PostgreSQL uses the index only if the condition compares rows
+ * and `order by` names every column of the index. Otherwise it may read the entries of other campaigns.
  */
 const ofCampaign = `(h.cashback_id, h.history_id) < ($1, $2::bigint) and h.cashback_id >= $1 order by h.cashback_id desc, h.history_id desc`
 const aboutCampaign = `h.cashback_id = $1 and h.bank_id is null and h.history_id < $2 order by h.bank_id desc, h.history_id desc`
 const aboutBank = `${isAboutBank('$1::uuid', '$3::uuid', '$2::bigint')} order by ${newestAboutBank}`
 
-/** SQL that reads the candidates for a page. @param part one of the conditions above */
+/**
+ * SQL that reads the entries from which a page is chosen.
+ *
+ * @param part one of the conditions above
+ */
 const candidates = (part: string, changes: string, limit: number) => `
   select id, shown is distinct from '{}' as "isShown",
     coalesce(octet_length(shown::text), 0) + coalesce(octet_length(comment), 0) as bytes

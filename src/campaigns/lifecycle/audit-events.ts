@@ -22,8 +22,8 @@ const typeText = `case h.subject || ' ' || h.trigger || ' ' || coalesce(h.from_s
  * of banks. If the transition concerns one bank, it must be in the feed of that bank. If it concerns the campaign, it
  * must be in the feeds of all banks that were invited at that version. `members` has, for each bank, the version that
  * invited it and the version that removed it. The rule looks for the event in the feed of each recipient, by its type,
- * time and bank. Events are read separately for each campaign: a range of campaign ids may also contain the ids of very
- * many orders, and their events would be read, too.
+ * time and bank. It reads the events of one campaign at a time. Reading a whole range of ids would also read the events
+ * of very many orders, because their ids lie in the same range.
  *
  * @param numberAllEvents gives numbers to recorded events, because feeds show only events with numbers; left out for a
  *   database that must not be changed

@@ -22,16 +22,16 @@ const launched = between('approved', 'completed')
 const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
 const settled = between('awaitingCompensationPayment', 'completed')
 
-/** SQL for one text that identifies a transition. PostgreSQL looks it up in the list of known transitions by a hash. */
+/**
+ * SQL for a text that identifies a transition. PostgreSQL can look up a single text in the list of transitions by hash.
+ */
 const transitionText = (subject: string, trigger: string, from: string, to: string): string =>
   `(${subject} || ' ' || ${trigger} || ' ' || coalesce(${from}, '') || '>' || coalesce(${to}, ''))`
 const knownTransitions = `array[${listed(
   transitions.map(({ subject, from, trigger, to }) => `${subject} ${trigger} ${from ?? ''}>${to ?? ''}`),
 )}]`
 
-/**
- * SQL for the JSON text of one of the contract's fields, by the reporting stage. It is generated from the lifecycle.
- */
+/** SQL that gives the JSON text of a contract field for each reporting stage. The texts come from the lifecycle. */
 const ofStage = (fieldOf: (stage: ReportingStage | null) => unknown): string =>
   `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(fieldOf(stage))}'`).join(' ')}
     else '${JSON.stringify(fieldOf(null))}' end`
@@ -106,7 +106,7 @@ const otherFields = Object.entries(cardFields).map(
   ([name, agrees]) => `case when (${agrees}) is not true then '${name}' end`,
 )
 
-/** SQL for whether the merchant can probably act now. It repeats the rule of `kept-for-lists.ts`. */
+/** SQL for whether the merchant can probably act now. The same rule is in `kept-for-lists.ts`. */
 const isMerchantsTurn = `(case
   when status = 'awaitingCompensationPayment' then true
   when status in ('awaitingBankApproval', 'awaitingMerchantApproval') then created_by_bank_id is null and coalesce(approved, 0) > 0
@@ -227,8 +227,7 @@ const moved = (from: string) =>
     ${from}`
 
 /**
- * Stands in place of a bank's id in rows about the campaign itself. It is a uuid and not a text, because uuids sort
- * faster.
+ * Takes the place of a bank's id in rows about the campaign itself. It is a uuid, because uuids sort faster than texts.
  */
 const noBank = `'00000000-0000-0000-0000-000000000000'::uuid`
 

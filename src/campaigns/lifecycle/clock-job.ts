@@ -33,11 +33,11 @@ export function updateDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<
     const before = clock.now()
     const receivedBefore = new Date(before.getTime() - completeAfterMs)
     const locked = await lockDueCampaigns(transaction, { now: before, receivedBefore, limit: maxAtOnce, waits })
-    // Read the clock after the locks are taken. Then the new time is later than any time that the previous holders of
-    // the locks have written.
+    // Read the clock after the locks are taken. The new time is then later than all times that the transactions that
+    // held the locks before have written.
     await makeDueTransitions(transaction, locked, { now: clock.now(), completeAfterMs })
-    // Count all locked campaigns, even those that another process has changed during the wait. If the statement
-    // returned its maximum, more campaigns may be due.
+    // If the statement locked as many campaigns as it may, more campaigns may be due. This count includes campaigns
+    // that another process has already changed while this call waited for their locks.
     return locked.length >= maxAtOnce
   })
 }

@@ -25,7 +25,10 @@ export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: re
 export type Outcome = Decided & {
   after: LockedCampaign
   steps: readonly Step[]
-  /** The banks that no step is about. Their rows repeat the campaign's status, so they need the new status. */
+  /**
+   * The banks whose own part does not change. Their rows have a copy of the campaign's status, so they need the new
+   * one.
+   */
   followers: readonly { cashbackId: string; bankId: string; toStatus: CampaignState['status'] }[]
   /** Whether an edit changes terms that banks see. */
   hasNewTerms: boolean
@@ -101,7 +104,7 @@ function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampa
   ]
 }
 
-/** The banks that no step is about, if the campaign's status changes; otherwise no banks. */
+/** The banks whose own part does not change, if the campaign's status changes; otherwise none. */
 function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
   if (status === campaign.status) return []
   const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))

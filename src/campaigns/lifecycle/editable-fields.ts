@@ -37,7 +37,7 @@ export type EditableField = (typeof editableFields)[number]
 export const hiddenFromBanks: readonly EditableField[] = ['participantsIds']
 export const isHiddenFromBanks = (field: string): boolean => hiddenFromBanks.some(hidden => hidden === field)
 
-/** The fields that can still change once the campaign is launched, until its period ends. */
+/** The fields that a merchant may still change from the launch of the campaign to the end of its period. */
 const onceLaunched: readonly EditableField[] = ['description', 'bannerSmall', 'bannerBig', 'terminals']
 /** The fields that can still change once a bank has approved. */
 const onceAgreed: readonly EditableField[] = [...onceLaunched, 'participantsIds']
@@ -45,7 +45,10 @@ const onceAgreed: readonly EditableField[] = [...onceLaunched, 'participantsIds'
 /** Once a bank has approved, entries can be added to these lists but not removed. */
 export const growingFields: readonly EditableField[] = ['terminals', 'participantsIds']
 
-/** What decides which fields may change. With `terminalsPlatform`, the platform's directory holds the terminals. */
+/**
+ * The data that decides which fields may change. If `terminalsPlatform` is true, the terminals are in the platform's
+ * directory.
+ */
 export type EditedCampaign = CampaignState & { terminalsPlatform: boolean }
 
 /** @returns which fields the merchant may change now, and whether entries can only be added to lists, not removed */
@@ -63,8 +66,8 @@ export function editable(
 const isLaunched = (status: CampaignStatus): boolean => status === 'approved' || status === 'active'
 
 /**
- * Whether an unchanged `terminals` is explained by the platform's directory: in every other campaign of this status terminals can be
- * added.
+ * Whether the field is `terminals` and cannot change only because the platform's directory has the campaign's
+ * terminals. In this status, other campaigns can get more terminals.
  */
 export const isOfDirectory = (field: EditableField, campaign: EditedCampaign): boolean =>
   field === 'terminals' && campaign.terminalsPlatform && (awaitsApproval(campaign) || isLaunched(campaign.status))

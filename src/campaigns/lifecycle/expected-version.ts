@@ -9,7 +9,8 @@ import { type Decision, effectOf } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
 
 /**
- * `isExpected` tells whether the request accepts a version with these entity tags. Left out: any version is accepted.
+ * `isExpected` tells whether the request accepts a version with these entity tags. If it is absent, the request accepts
+ * any version.
  */
 export type Guard = { isExpected?(tags: readonly string[]): boolean }
 
@@ -30,8 +31,8 @@ const stale = () =>
 
 /**
  * Decides about the current state, after a check of the version that the request is based on. A repeated request
- * changes nothing, so its version is not checked. If the decision would be refused, the version is checked first, so
- * that the caller learns that the state has changed.
+ * changes nothing, so its version is not checked. If both the version is old and the decision is refused, the caller
+ * gets 'stale', and so learns that the state has changed.
  *
  * @param requireVersion throws 'stale' when the request is based on another version
  * @throws DomainError what `requireVersion` and `decide` throw
@@ -74,8 +75,8 @@ const seenStatement: Statement = {
 
 /**
  * Checks the version that a bank's decision is based on. The version is stale only if the terms or the bank's own part
- * have changed since; other changes of the campaign do not matter. The bank names the version by its `updatedAt`. A
- * number would tell how many other banks have decided. Lock the campaign before the call.
+ * have changed since; other changes of the campaign do not matter. The bank names the version by its `updatedAt`,
+ * because a version number would reveal how many other banks have decided. Lock the campaign before the call.
  *
  * @throws DomainError 'stale', also for a tag that the campaign never had
  */

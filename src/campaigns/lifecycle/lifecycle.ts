@@ -162,7 +162,7 @@ export type CampaignState = {
   status: CampaignStatus
   dateFrom: Date
   dateTo: Date
-  /** False when `merchantCompensationPercentage` is 0: then nothing has to be paid. */
+  /** Whether the merchant has to pay: false when `merchantCompensationPercentage` is 0. */
   merchantPays: boolean
   banks: readonly BankState[]
 }
@@ -495,7 +495,7 @@ const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
   stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
 
 /**
- * The rule code of a refusal if the reason is that the period has not ended; undefined for other reasons. The portal
+ * The rule code of a refusal because the period has not ended; undefined when a refusal has another reason. The portal
  * shows its own text for this code, because users can get this refusal even on a page that is up to date.
  */
 const stageRule = ({ stage, status }: BankState): string | undefined =>
@@ -509,8 +509,7 @@ function stageInWords({ stage, status }: BankState): string {
 }
 
 /**
- * The banks whose customers a segment contains when it is formed now: the banks that take part, and those that may
- * still confirm.
+ * The banks whose customers a new segment contains: those that take part, and those that may still confirm.
  *
  * @throws DomainError 'campaign-state' once the period has ended or the campaign is closed
  */

@@ -77,8 +77,8 @@ const lockDueStatement: Statement = {
 
 /**
  * Locks due campaigns and waits for campaigns that others have locked. After a wait, PostgreSQL checks the conditions
- * of the locking query again. Here the only condition is the id, not the status. So if another process has just moved a
- * campaign to `active`, it is still returned, because its end may be due, too.
+ * of the locking query again. The only condition here is the id, so a campaign is returned even if another process has
+ * just started it. This is intended: the end of that campaign may be due, too.
  */
 const waitForDueStatement: Statement = {
   name: 'campaigns.wait-for-due',

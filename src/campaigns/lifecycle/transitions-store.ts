@@ -43,10 +43,10 @@ const actorRows = rowList(listRows.next, { type: 'text', id: 'uuid', subject: 't
 
 /**
  * Writes decisions about campaigns. `moved` has one row for each decision. `steps` has the transitions of the decisions
- * and their notes (changes without a transition), in the order of the history. The `from_state` and `to_state` of a
- * note are equal. A note about a bank gives the bank's part a new version. An existing row is changed only if its state
- * is still `from_status` or `from_state`. The statement returns how many rows were changed, so that `writeRows` notices
- * when a row was not.
+ * and their notes (changes without a transition), in the order of the history. In a note, `from_state` and `to_state`
+ * are equal. A note about a bank gives the bank's part a new version. An existing row is changed only if its state is
+ * still `from_status` or `from_state`. The statement returns how many rows were changed, so that `writeRows` notices
+ * when a row was left unchanged.
  */
 const writeStatement: Statement = {
   name: 'campaigns.write-moves',

@@ -4,5 +4,5 @@ import type { ReadDeps } from '../../http/limits/costly-reads.ts'
 import type { Answers } from '../../idempotency/answers.ts'
 import type { CampaignDeps } from '../deps.ts'
 
-/** `answers`: the stored answers for an Idempotency-Key. */
+/** `answers` stores the answers to requests with an Idempotency-Key. */
 export type CampaignRoutesDeps = AuthenticateDeps & CampaignDeps & ReadDeps & { answers: Answers }

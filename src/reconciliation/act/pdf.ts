@@ -221,8 +221,8 @@ type WithFont = { _font: { font: { hasGlyphForCodePoint(codePoint: number): bool
 
 const signaturesHeight = 50
 /**
- * The height of the parts that must stay on one page: the compensation with its heading, the sum of all banks, and the
- * signatures.
+ * The height of the end of a bank's act, which must stay on one page: the compensation with its heading, the sum of all
+ * banks, and the signatures.
  */
 const endHeight = 54 + signaturesHeight
 
