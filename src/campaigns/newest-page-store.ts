@@ -13,8 +13,8 @@ export type Listing = {
    */
   newest(behind: (at: string) => string, max: string): string
   /**
-   * Whether an index returns the rows of `newest` already sorted. Then `findListed` may run `newest` twice, because this
-   * is faster than running it once and keeping its rows (`materialized`).
+   * Whether an index returns the rows of `newest` already sorted. Then `findListed` may run `newest` twice, because
+   * this is faster than running it once and keeping its rows (`materialized`).
    */
   isInOrder: boolean
   /** An SQL condition on the rows of `newest`, which are named `w`, or on the campaign `c`; null: no filter. */

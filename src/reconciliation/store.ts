@@ -124,7 +124,10 @@ export type BankReconciliation = {
   expectedCompensation: string | null
   reports: ListedReport[]
   matched: number | null
-  /** Counts of the bank's violations, the merchant's violations, and the differences between both; null for a missing report. */
+  /**
+   * The numbers of the bank's violations, of the merchant's violations, and of the differences between both reports;
+   * null for a missing report.
+   */
   counts: (Partial<CountsByKind> | null)[]
   items: Difference[]
 }

@@ -16,8 +16,7 @@ export type Note =
   | { trigger: 'segment'; subject: 'campaign'; bankId: null; changes: SegmentChange }
 
 /**
- * A decision about a campaign. In the history, `notes` are written before the transitions of the decision. `facts` are further
- * data for events.
+ * A decision about a campaign. The history has its `notes` before its transitions. `facts` are further data for events.
  */
 export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[]; facts?: Facts }
 

@@ -43,7 +43,7 @@ export async function decideOn(requireVersion: () => void | Promise<void>, decid
 }
 
 /**
- * Checks the version that a merchant's request is based on. For a merchant, every change of the campaign makes a version stale.
+ * Checks the version that a merchant's request is based on. Every change of the campaign makes that version stale.
  *
  * @throws DomainError 'stale' when the request does not accept the current version
  */
@@ -52,10 +52,10 @@ export function requireExpected({ version }: LockedCampaign, { isExpected }: Gua
 }
 
 /**
- * Reads the `updatedAt` values that the bank got since the terms or its own part last changed, in version `since`.
- * These are the times of that change and of later changes of the status, and the present value. If an older version has
- * the same time, the time is ambiguous and left out. Changes that the bank does not see are left out, too. Otherwise
- * the bank could find out their times by sending many values.
+ * Reads the `updatedAt` values with which the bank may name a version that is not stale: the time of the last change of
+ * the terms or of its own part (version `since`), the times of later changes of the status, and the present value. A
+ * time that an older version has, too, is ambiguous and left out. Changes that the bank does not see are also left out.
+ * Otherwise the bank could find out their times by trying many values.
  */
 const seenStatement: Statement = {
   name: 'campaigns.seen-by-bank',

@@ -108,9 +108,9 @@ const writeStatement: Statement = {
 const countRows = rowList(3, { partyId: 'uuid', status: 'text', bankStatus: 'text', by: 'bigint' })
 
 /**
- * Gives the banks' lists new versions and changes the counts of campaigns. PostgreSQL runs the `with` query `counted`
- * after the main `insert`, because nothing reads it. The main `insert` locks the lists of these banks, and the
- * merchants' lists are locked already. So no other transaction changes the same counts at the same time.
+ * Gives the banks' lists new versions and changes the counts of campaigns. The main `insert` locks the lists of these
+ * banks. PostgreSQL runs the `with` query `counted` after it, because nothing reads `counted`. The merchants' lists are
+ * locked already. So no other transaction changes the same counts at the same time.
  */
 const bankListsStatement: Statement = {
   name: 'campaigns.news',
