@@ -189,7 +189,7 @@ type Story = (stage: Stage) => Promise<void>
 
 /**
  * Each function makes one campaign. `passDay` makes all changes that are due on a day, for all campaigns made so far.
- * In this order of functions, only the newest campaign has such changes.
+ * The functions are in such an order that only the newest campaign has changes that are due.
  */
 const stories: Story[] = [
   async function completed(stage) {

@@ -12,8 +12,8 @@ const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000
 
 /**
- * @param orders a query with `order_id`. Orders that already have a line are skipped: `takeOldPiece` may have made the line of an
- *   order whose event is still in the outbox
+ * @param orders a query with `order_id`. Orders that already have a line are skipped. For example, `takeOldPiece` has
+ *   made the line of an order, and the event of the order is still in the outbox
  */
 const insertLines = (orders: string): string => `
   insert into statement_lines (order_id, bank_id, external_id, payment_reference, tariff_id, tariff_name, confirmed_at, currency, amount)

@@ -92,7 +92,7 @@ export const lineValues = {
   creditOf: 'null::uuid',
 } as const
 
-/** SQL for the tables of `lineValues`. @param statement a query with `from_at` and `commission_percentage` */
+/** SQL for the tables that `lineValues` reads. @param statement a query with `from_at` and `commission_percentage` */
 export const lineSource = (statement: string): string => `
   ${statement} as s
   cross join statement_lines l

@@ -27,8 +27,8 @@ export async function findSalesDays(
   const edges = await findEdges(database, bankId)
   if (edges === null) return plain
   const { first, last } = edges
-  // The last day before the first statement. It is computed from the statement's beginning: the first statement may
-  // cover many days, and its `day` is the last of them.
+  // The last day before the first statement. Compute it from the statement's beginning and not from its `day`: the
+  // statement may cover many days, and `day` is the last of them.
   const lastBefore = dayAfter(dayOf(first.from, first.timeZone), -1)
   return joined([
     daysWithin({ ...range, to: earlier(range.to, lastBefore), timeZone: first.timeZone }, maxDays),

@@ -7,8 +7,8 @@ import { dayAfter, dayOf, daysFromTo, startOfDay } from '../text/days.ts'
 export type StatementSpan = { from: Date; to: Date; day: string }
 
 /**
- * How far a bank's days are closed. `from` is where its next statement begins. `day` is the last closed day, or before
- * the first statement, the day before the first sale.
+ * How far a bank's days are closed. `from` is where its next statement begins. `day` is the last closed day; for a bank
+ * without statements, it is the day before the first sale.
  */
 export type Standing = { from: Date; day: string; timeZone: string }
 
@@ -33,8 +33,8 @@ export function nextSpan({ from, day: lastDay, timeZone }: Standing): StatementS
   for (let local = dayOf(from, timeZone); ; local = dayAfter(local)) {
     const to = startOfDay(dayAfter(local), timeZone)
     const day = dayOf(new Date(to.getTime() - 1), timeZone)
-    // Skip the days up to the last closed day. After a bank changes to a time zone further west, the closed day may not
-    // be over yet in the new time zone, or may begin again.
+    // Skip the days up to the last closed day. After a bank changes to a time zone further west, the last closed day
+    // may still go on there, or may even begin again.
     if (to > from && day > lastDay) return { from, to, day }
   }
 }

@@ -86,10 +86,10 @@ export function createAsideProcess(file: URL): AsideProcess {
 }
 
 /**
- * Lets callers run one after the other.
+ * Makes a queue of callers that run one after the other.
  *
  * @param onIdle called when no caller has run for a while
- * @returns a function that waits for the caller's turn, and returns a function that ends the turn
+ * @returns a function with which a caller waits for its turn. The result is a function that ends the turn
  */
 function createTurns(onIdle: () => void): () => Promise<() => void> {
   let last: Promise<void> = Promise.resolve()
@@ -144,7 +144,7 @@ function converse<Piece>(child: ChildProcess) {
   const write = (part: Uint8Array): Promise<void> =>
     Promise.race([
       gone.promise,
-      // If writing fails, this promise stays pending: the process has ended, so `gone` rejects.
+      // If writing fails, the process has ended, and `gone` rejects. So this promise may stay pending.
       new Promise<void>(resolve => child.stdin?.write(part, error => error || resolve())),
     ])
   return {

@@ -53,7 +53,9 @@ const waitingNow = new Map<LimitedKind, number>(limitedKinds.map(kind => [kind, 
 /** How many callers wait at this moment, by kind. */
 export const countWaiting = (): ReadonlyMap<LimitedKind, number> => waitingNow
 
-/** @param busy the error for refused callers. A text alone is the text of an error with the code 'unavailable' */
+/**
+ * @param busy the error for refused callers. If it is only a text, the error has this text and the code 'unavailable'
+ */
 export function createConcurrencyLimit(
   limits: ConcurrencyLimits,
   busy: string | LimitRefusal,
@@ -129,7 +131,7 @@ function createPlaces(limits: ConcurrencyLimits, waiters: ReadonlySet<Waiter>) {
   return { isFree, begin }
 }
 
-/** @param then.onEnd called when the wait ends, before `start` or `giveUp` */
+/** @param then.onEnd called when the wait ends, before `start` or `giveUp` is called */
 function createWaiter(
   groups: readonly string[],
   then: { start(): void; giveUp(text: string): void; onEnd(): void },

@@ -10,9 +10,9 @@ export const retryAfter = (seconds: number): { retryAfterSeconds: number } => ({
 /**
  * Counts one event.
  *
- * @param text the error's text for people: what was done too often
+ * @param text the text of the error, which tells people what was done too often
  * @param max the maximum number of events of this key; default: the maximum of the counter
- * @throws DomainError 'too-many' with this text when there are more events than the maximum
+ * @throws DomainError 'too-many' with `text` when there are more events than the maximum
  */
 export async function countIn(
   counter: RateLimiterAbstract,

@@ -21,7 +21,7 @@ export function createFileMailer(options: { directory: string; from: string }): 
   return {
     async send(message) {
       if (!isDeliverable(message.to)) return 'failed'
-      // The name contains the real time, and so does the header Date of the message. Neither follows the sandbox's clock.
+      // The name and the message's header Date contain the real time, and not the time of the sandbox's clock.
       const name = `${message.orderId}-${new Date().toISOString().replaceAll(/[:.]/g, '')}.eml`
       return writeMessage(join(options.directory, name.replaceAll(/[^\w.-]/g, '_')), () =>
         composeEsimMail(message, sender),

@@ -66,8 +66,8 @@ export function createActivationReads(deps: { database: Queryable; onError(error
         entry.lastAt = at
         return
       }
-      // Entries are also added while this write runs. But if the database cannot be reached, nobody can read activation
-      // data, and no entries are added. So their number stays bounded.
+      // More entries may be added while this write runs. Their number stays bounded even when the database cannot be
+      // reached: nobody can read activation data then, so no entry is added.
       if (entries.size >= maxEntries) void flushNext(true)
       entries.set(key, {
         orderId,

@@ -34,7 +34,7 @@ export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
  *
  * @param options.find returns the orders in the sequence of the names; null where the bank has no such order
  * @param options.isUnchanged whether an ended order is still the same as when it was read; default: always. While
- *   `Database.isHeard` is false, it is not called, and the order is read again
+ *   `Database.isHeard` is false, an ended order is read again without calling `isUnchanged`
  * @param options.maxKept how many orders are kept in memory
  */
 export function createOrderReader<Found extends Read>(

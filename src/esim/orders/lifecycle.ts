@@ -52,8 +52,8 @@ export const statusAtSql = (order: string, now: string): string =>
   `case when ${order}.status = 'reserved' and ${order}.reserved_until <= ${now}::timestamptz then 'expired' else ${order}.status end`
 
 /**
- * SQL condition for orders whose stored status is reserved. It is true if their status at an instant (`statusAt`) is
- * one of `statuses`. It compares the column with the instant, so that an index can be used.
+ * SQL condition for use on orders whose stored status is reserved. It is true if the order's status at an instant
+ * (`statusAt`) is one of `statuses`. It compares the column `reserved_until`, so that an index can be used.
  *
  * @param now returns SQL for the instant; called only if the condition needs it
  * @returns null when no such order can have one of these statuses

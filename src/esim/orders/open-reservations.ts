@@ -12,7 +12,7 @@ const maxStatementMs = 60_000
 /** The part of the remaining reservations that one process may make after a count. */
 const shareOfRoom = 1 / 16
 /**
- * When the bank may make fewer than this many further reservations, every reservation is counted under the lock. The
+ * When the bank is nearer to its limit than this many reservations, every reservation is counted under the lock. The
  * number is so large that the bank stays within the limit even if a statement is delayed for a second.
  */
 const minRoom = 4_000

@@ -75,8 +75,8 @@ const findKnownStatement: Statement = {
 /**
  * Makes an order for each reservation whose externalId is new and whose profile is free. Two unique indexes decide
  * this, so no lock is needed. For each other reservation, a second statement looks for an order with the same
- * externalId. It sees every order that prevented an insert, because the insert waited until that order's transaction
- * had ended.
+ * externalId. If such an order prevented the insert, this statement always finds it: the insert has waited until the
+ * transaction of that order had ended.
  */
 export async function reserve(database: Queryable, reservations: Reservation[]): Promise<ReserveResult[]> {
   const made = await insert(database, reservations)
@@ -137,9 +137,9 @@ export async function countOpen(database: Queryable, bankId: string, now: Date, 
 }
 
 /**
- * Adds three counts: the profiles above the tariff's position that are neither sold nor withdrawn, the free returned
- * profiles up to the position, and the reserved profiles up to the position. The position (`taken_up_to`) is a profile
- * id; all profiles up to it were reserved or withdrawn at least once.
+ * Counts the unsold profiles of a tariff. The tariff's position (`taken_up_to`) is a profile id; all profiles up to it
+ * were reserved or withdrawn at least once. Three counts are added: the profiles above the position that are neither
+ * sold nor withdrawn, the free returned profiles up to the position, and the reserved profiles up to it.
  */
 const countUnsoldStatement: Statement = {
   name: 'esim.count-unsold',

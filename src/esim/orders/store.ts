@@ -184,8 +184,8 @@ const confirmWith = (name: string, change: string): Statement => ({
 
 const confirmStatement = confirmWith('esim.confirm', '')
 /**
- * Confirms orders and stores their payment references. $6 has the references, in the sequence of the ids ($1). Most
- * confirms have no reference, so they use the statement above, which needs no such look-up.
+ * Confirms orders and stores their payment references. $6 has the references, in the sequence of the ids ($1). It is a
+ * statement of its own, because most confirms have no reference and need no look-up in $6.
  */
 const confirmWithReferences = confirmWith(
   'esim.confirm-with-references',
@@ -215,7 +215,7 @@ export async function confirm(
     ? database.tuples<SealedValues>(confirmStatement, values)
     : database.tuples<SealedValues>(confirmWithReferences, [...values, references]))
   const results = new Map(moved.map(row => [row[0], { moved: true, order: sealedOrderOf(row) }]))
-  // Orders that were not confirmed are read by a separate statement. As a part of the first statement, this look-up
+  // A separate statement reads the orders that were not confirmed. When the first statement also looked for them, this
   // took a twentieth of its time, even when all orders were confirmed.
   const others = sorted.filter(orderId => !results.has(orderId))
   if (others.length > 0)
@@ -271,8 +271,8 @@ const warnFirst = `
     ${recordingEvents({ type: 'order.expiring', from: 'late', to: { bank: 'bank_id' }, at: 'at', text: 'text' })} returning 1
   )`
 /**
- * The expired reservations. To get the count, PostgreSQL must record `order.expiring` before the caller's
- * `order.expired`.
+ * The expired reservations, after `warned` has run. Because the rows of `warned` are counted, PostgreSQL must record
+ * `order.expiring` before the caller records `order.expired`.
  */
 const afterWarning = 'expired cross join (select count(*) from warned) as first'
 /** `ended_by` tells the trigger of migration 0026 that this statement records the event itself. */
@@ -339,8 +339,8 @@ export async function waitForLapsed(database: Queryable, tariffId: number, now: 
   const [row] = await database.query<{ found: number; held: number }>(
     {
       name: 'esim.wait-for-lapsed',
-      // `held` waits for the lock on the row that `lapsed` found. PostgreSQL would skip `held` if its rows were not
-      // counted.
+      // `held` waits for the lock on the row that `lapsed` found. The rows of `held` are counted, because PostgreSQL
+      // would otherwise skip it.
       text: `
         with lapsed as materialized (
           select order_id from orders where tariff_id = $1 and status = 'reserved' and reserved_until <= $2 limit 1

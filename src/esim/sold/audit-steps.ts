@@ -59,8 +59,8 @@ type Unit = 'hour' | 'day'
 type Sides = { kept: string; counted: string }
 
 /**
- * Finds the cells that differ between the two queries. It puts the rows of both into one hash table, because a join of
- * two sums costs twice as much.
+ * Finds the cells that differ between the two queries. It groups the rows of both queries together, because to sum each
+ * query and join the sums would cost twice as much.
  */
 const differences = (unit: Unit, { kept, counted }: Sides) => `
   select 'the ${unit} ' || ${unit} || ' has ' || counted || ' ' || outcome || ' orders of '
@@ -243,8 +243,8 @@ const goneOneByOne = `${ofThem}
   ) as o`
 
 /**
- * `goneInRange` reads a whole range of ids. It is used only if the range has at most this many ids per profile of these
- * tariffs. A longer range has many profiles of other tariffs, so looking up each order on its own costs less.
+ * The maximum number of ids in a range, per profile of these tariffs, for which `goneInRange` is used. It reads the
+ * whole range. A longer range has many profiles of other tariffs, so `goneOneByOne` costs less.
  */
 const maxIdsForEach = 3
 
@@ -267,8 +267,8 @@ async function findRange(database: Queryable, from: number, to: number): Promise
 }
 
 /**
- * Finds the last tariff of a piece. It uses the stored counter (`loaded`) only to choose the size of the piece. If the
- * counter is wrong, the piece has another size, and its check reports the wrong counter.
+ * Finds the last tariff of a piece. A wrong stored counter (`loaded`) does no harm here: it only makes the piece larger
+ * or smaller, and the check of the piece reports the counter.
  */
 const lastTariffText = `
   select max(tariff_id) as "tariffId", max(tariff_id) = (select max(tariff_id) from tariffs) as "isEnd"

@@ -39,15 +39,17 @@ export function partsOf(bounds: readonly Date[]): Parts {
 }
 
 /**
- * A bound belongs to two spans. A part that is added to the span that begins there is subtracted from the one that ends
- * there, and the other way round.
+ * The bound with the number `index` is the end of one span and the beginning of the next. A part that is added to one
+ * of these two spans is subtracted from the other.
  */
 const onBothSides = (index: number, sign: 1 | -1): Signed[] => [
   { span: index, sign },
   { span: index - 1, sign: sign === 1 ? -1 : 1 },
 ]
 
-/** The hours and the rest between an instant and its nearest day, for a span that begins with the instant. */
+/**
+ * For a span that begins with an instant: the nearest day, and the hours and the rest between the instant and that day.
+ */
 export function edgeOf(at: Date): {
   day: string
   hours: { sign: 1 | -1; hour: Date }[]

@@ -36,9 +36,8 @@ export async function readFigures<Row>(database: Queryable, query: FiguresQuery)
 type FiguresQuery = { ofBank?: string; parts?: string; select: string; values: unknown[] }
 
 /**
- * Like `readFigures`, but returns the rows one by one and not as one JSON value. If the texts are long, parsing one
- * JSON value would block other requests. The query must return at least one row, because `isUpToDate` is a column of
- * its rows.
+ * Like `readFigures`, but returns the rows one by one and not as one JSON value. Parsing one JSON value with long texts
+ * would block other requests. The query must return at least one row, because each row contains `isUpToDate`.
  */
 async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Promise<Row[]> {
   await requireComplete(database)
@@ -51,8 +50,8 @@ async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Prom
       ${query.ofBank ? `where recorded.account = ${query.ofBank}` : ''}
     )${query.parts ? `, ${query.parts}` : ''}
     select ${newestPosition('sales')} = $3 as "isUpToDate", found.* from (${query.select}) as found`
-  // The position is read by a separate statement (see `unseen`). If `isUpToDate` is false, the position has moved
-  // before `text` ran, and the figures are read again.
+  // A separate statement reads the position (see `unseen`). If the position has moved before `text` ran, `isUpToDate`
+  // is false. Then the position and the figures are read again.
   for (let tried = 0; tried < maxTries; tried++) {
     const position = await findPosition(database, 'sales')
     const values = [...valuesOf(position), position.snapshot, ...query.values]

@@ -62,9 +62,9 @@ function textOf(filter: OrderListFilter, put: Put): string {
 const isBounded = ({ from, until }: Span): boolean => from !== null || until !== null
 
 /**
- * Returns the requested statuses that a matching order can have. Only confirmed orders have a time of confirmation, and
- * reserved orders have no end. So a filter by one of these times, or a sort by confirmation, excludes some statuses,
- * and their index ranges are not read.
+ * Returns the requested statuses that a matching order can have. Only confirmed orders have a time of confirmation, so
+ * a filter or a sort by this time leaves only confirmed orders. Reserved orders have no end, so a filter by the end
+ * excludes them. The index ranges of excluded statuses are not read.
  */
 function possibleStatuses({ statuses, confirmed, ended, sort }: OrderListFilter): OrderStatus[] {
   return statuses.filter(status => {
@@ -116,10 +116,10 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
  * made.
  *
  * For an ascending list, `nth` finds for each tariff when its `limit`-th order was made. The earliest of these times is
- * the horizon. So one tariff has enough orders up to the horizon to fill the page, and each was confirmed less than
- * `reservationMinutes` after the horizon. An order that was made after that cannot be on the page and is not read. A
- * descending list does the same backwards. If there is no limit, or no tariff has `limit` orders, there is no horizon,
- * and all orders are read.
+ * the horizon. One tariff has `limit` orders that were made up to the horizon, enough to fill the page. They were all
+ * confirmed less than `reservationMinutes` after the horizon. An order that was made later than that cannot be on the
+ * page and is not read. A descending list does the same backwards. Without a limit, or if no tariff has `limit` orders,
+ * all orders are read.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)

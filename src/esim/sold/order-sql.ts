@@ -51,10 +51,10 @@ export const inRanges = (filter: OrderFilter): OrderQuery =>
   )
 
 /**
- * Builds the query for an id that has at least `count` orders above it. An index range has the orders of one bank and
- * status, and perhaps of one tariff. In each range, the query finds the id that follows the `count` newest ones. It
- * returns the highest of these ids, or no row if no range has more than `count` orders. It ignores the filter's
- * `externalId`.
+ * Builds the query for an order id that is low enough: at least `count` orders have a higher id. An index range has the
+ * orders of one bank and status, and perhaps of one tariff. In each range, the query finds the id that follows the
+ * `count` newest ones, and it returns the highest of these ids. It returns no row if no range has more than `count`
+ * orders. It ignores the filter's `externalId`.
  */
 export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
@@ -68,8 +68,8 @@ function rangesText(filter: OrderFilter, put: Put, taken: string): string {
   const banks = banksText(filter, put)
   const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
   const rest = restConditions(filter, put)
-  // The condition `status in (…)` repeats that these orders have ended. Without it, the planner does not use the
-  // partial index.
+  // All statuses that are searched here are those of ended orders. The condition `status in (…)` repeats this, because
+  // the planner does not use the partial index without it.
   const ended = `
     select r.order_id from ${banks} cross join unnest(${put(endedStatuses(filter))}::text[]) as s (status)
     ${tariffs ? `cross join unnest(${tariffs}) as t (tariff_id)` : ''}
@@ -96,7 +96,9 @@ const banksText = ({ bankIds }: OrderFilter, put: Put): string =>
     ? `(select ${put(bankIds[0] ?? null)}::uuid as bank_id) as b`
     : `unnest(${put(bankIds)}::uuid[]) as b (bank_id)`
 
-/** Builds the SQL for the `count` newest orders that match the filter, without its bank, tariff and status. */
+/**
+ * Builds the SQL for the `count` newest orders that match the filter. It ignores the filter's bank, tariff and status.
+ */
 export const newestOfAll = (filter: OrderFilter, count: number) => (put: Put) =>
   `select order_id from orders where true ${restConditions(filter, put)} order by order_id desc limit ${put(String(count))}::int`
 

@@ -242,8 +242,8 @@ const ownColumns = {
 
 /**
  * SQL for the line that an order has in the daily statements. `offset 0` makes PostgreSQL find the line by the primary
- * key alone, without the caller's condition on `statement_id`. With that condition, and with the planner's statistics
- * from before the first daily statement, PostgreSQL would read the index of all closed lines.
+ * key before it applies the caller's condition on `statement_id`. Otherwise, with the planner's statistics from before
+ * the first daily statement, PostgreSQL would read the index of all closed lines.
  */
 const lineOf = (orderId: string): string =>
   `select statement_id from statement_lines where order_id = ${orderId} offset 0`
@@ -299,7 +299,7 @@ const storedNames = Object.keys(stored) as (keyof StoredOrder)[]
 /**
  * Looks up one order for each pair of a bank ($1) and a name ($2). Requests that arrive together share the statement.
  *
- * @param found the condition by which an index finds the order
+ * @param found SQL condition that finds the order; an index must support it
  */
 const lookUpStatement = (name: string, type: 'uuid' | 'text', found: string): Statement => ({
   name,

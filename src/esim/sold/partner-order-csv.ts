@@ -42,9 +42,8 @@ const cells = {
 }
 
 /**
- * Some entries of `cells` write several columns. This is the list of these entries with the names of their columns.
- * PostgreSQL builds the text of such an entry once, and uses it again for other orders with the same tariff or
- * statement.
+ * The entries of `cells` that write several columns, with the names of these columns. PostgreSQL builds the text of
+ * such an entry once, and uses it again for other orders with the same tariff or statement.
  */
 const columns: Record<string, readonly string[]> = {
   tariff: ['operatorCode', 'tariffCode'],
@@ -59,8 +58,9 @@ const line = `${row(Object.values(cells))} || E'\\r\\n'`
 
 /**
  * SQL for the lines of the file. `$1` is now, `$2` the query of the ids. Orders are looked up one by one, in the order
- * of their ids, so the first lines arrive at once, even in a long file. PostgreSQL keeps the tariffs and statements
- * that it has looked up, for further orders. So all values that differ from order to order are in the first look-up.
+ * of their ids, so the first lines arrive at once, even in a long file. The first look-up reads all values that differ
+ * from order to order. The later ones read the tariff and the statement, and PostgreSQL keeps their results for other
+ * orders.
  */
 const lines = `
   select ${line} from ($2) found (order_id)

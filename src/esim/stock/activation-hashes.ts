@@ -21,7 +21,7 @@ const openedAtOnce = 100
 const maxNamed = 20
 
 type Range = { rangeId: number; first: number; last: number }
-/** A profile of the range; `sealed` is null when the profile has a hash already. */
+/** One of the profiles that are looked at; `sealed` is null when the profile has a hash already. */
 type Found = ProfileRow & { sealed: Buffer | null }
 type Hashed = { profileId: number; hash: Buffer }
 type Done = { outcome: 'soon' | null; repeated: number[]; unreadable: number[] }

@@ -130,8 +130,8 @@ const references = {
 }
 
 /**
- * SQL for whether a live order has another tariff than its profile `p`, which may be missing. `l` has the lowest and the highest
- * tariff of the profile's live orders.
+ * SQL condition: a live order has another tariff than its profile `p`, or `p` is missing. `l` has the lowest and the
+ * highest tariff of the profile's live orders.
  */
 const ofOtherTariff = 'p.tariff_id is distinct from l.first_tariff or p.tariff_id is distinct from l.last_tariff'
 const otherTariffRules = (now: string) => {

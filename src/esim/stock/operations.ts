@@ -116,8 +116,8 @@ async function renumber(deps: StockDeps, transaction: Queryable, tariffId: numbe
 
 /**
  * After this many lines, an import draws this many ids at once, so that it waits for the database less often; the last
- * ids stay unused. Before that, it draws only the ids that it needs, because random samples of profiles
- * (`sampleSealedProfiles`, `drawProfiles`) need ids without large gaps.
+ * ids stay unused. For its first lines, it draws only the ids that it needs. So small imports leave no large gaps
+ * between ids, which would distort random samples (`sampleSealedProfiles`, `drawProfiles`).
  */
 const idsAtOnce = 5_000
 

@@ -102,8 +102,9 @@ function levelEvent({ operatorCode, tariffCode, free, daysOfCover, level }: Desk
 
 const sameTariff = 's.operator_code = p.operator_code and s.tariff_code = p.tariff_code'
 /**
- * Like `availabilityText`. A level has three values, so it may change again before it is reported. So the column
- * `other` stores the present level while it differs from `told`.
+ * Like `availabilityText`. But a level has three values: after it has changed from `told` to a second value, it may
+ * change to the third before it is reported. So the column `other` stores the present level while it differs from
+ * `told`.
  */
 const levelText = `
   with present as materialized (

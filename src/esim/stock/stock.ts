@@ -51,8 +51,8 @@ type Window = {
   scannedUpTo: number
   refilling: boolean
   /**
-   * The window is not refilled in advance before this time (`performance.now()`), because the last refill found hardly
-   * any stock.
+   * Before this time (`performance.now()`), the window is refilled only when it is empty, because the last refill found
+   * hardly any stock.
    */
   quietUntilMs: number
   overlaps: number
@@ -146,10 +146,10 @@ const newWindow = (refill: () => Promise<void>): Window => ({
 
 /**
  * Refills an empty window, and stops as soon as it has found a profile. Each round marks some of the reservations that
- * are over as expired, then looks at the returned profiles and at the profiles after the last scan. There may be very
- * many reservations that are over, so the next round follows only if nothing was found. When no such reservation is
- * left, it scans all profiles above the tariff's position again. If it still finds nothing, it waits for reservations
- * that other processes are changing.
+ * are over as expired, then looks at the returned profiles and at the profiles after the last scan. If a round finds
+ * nothing, the next one marks more reservations. When no reservation that is over is left, all profiles above the
+ * tariff's position are scanned again. If there is still nothing, it waits for reservations that other processes are
+ * changing.
  */
 async function refillDry(deps: StockDeps, tariffId: number, window: Window): Promise<void> {
   if (window.free.length > 0) return

@@ -42,8 +42,8 @@ export async function tryLockImports(transaction: Queryable): Promise<boolean> {
 }
 
 /**
- * Whether another import has added later ids to the tariff since this import drew its first id. Sales need the ids of a
- * tariff to become visible in ascending order (`stock.ts`).
+ * Whether another import has added later ids to the tariff since this import drew its first id. Then this import needs
+ * new ids, because sales need the ids of a tariff to become visible in ascending order (`stock.ts`).
  */
 export async function isOvertaken(transaction: Queryable, tariffId: number): Promise<boolean> {
   const later = await transaction.query(
@@ -127,9 +127,9 @@ const linesAtOnce = 10_000
 
 /**
  * The lines that `takeStaged` has skipped because another profile has their activation code, in the order of the file.
- * A line whose ICCID is in stock under the same id is left out, because it was imported. If the ICCID has a lower id or
- * another tariff, the line is left out as a duplicate (see `isOvertaken`). A higher id in this tariff comes from a
- * later line of the file, so it does not count.
+ * A line is left out in two cases. If its ICCID is in stock under the same id, the line was imported. If its ICCID is
+ * in stock under a lower id or in another tariff, the line is a duplicate (see `isOvertaken`). A higher id in this
+ * tariff comes from a later line of the file, so it does not count.
  */
 export async function* findRefusedLines(transaction: Queryable, tariffId: number): AsyncGenerator<number[]> {
   await transaction.execute(
