@@ -49,8 +49,8 @@ export async function followSharedClock(database: Queryable, clock: Clock): Prom
 }
 
 /**
- * The clock cannot be moved beyond this instant. So even later times, such as the end of a reservation, have a year
- * with four digits.
+ * The latest time to which the clock can be moved. Later times are computed from it, such as the end of a reservation,
+ * and their years must have four digits, too.
  */
 const endOfTime = Date.UTC(9900, 0, 1)
 

@@ -67,8 +67,8 @@ type Stage = {
 }
 
 /**
- * Makes all sample campaigns. First it deletes sample campaigns that an interrupted first start has left; nobody has
- * had access to them.
+ * Makes all sample campaigns. First it deletes the sample campaigns of an interrupted first start; nobody has had
+ * access to these.
  *
  * @param options.now the instant from which the days of the campaigns count
  */

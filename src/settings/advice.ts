@@ -52,7 +52,7 @@ function liveAdvice(config: Config, env: Environment, running: readonly string[]
 
 const keepSettings = ['KEEP_REPORT_LINES_DAYS', 'KEEP_SEGMENTS_DAYS', 'KEEP_MSISDN_DAYS']
 
-/** Names the settings of `retention/removal.ts` that are not set. The worker removes the data. */
+/** Returns a sentence with the settings of `retention/removal.ts` that are not set. The worker removes the data. */
 function keepingAdvice(env: Environment): string[] {
   const unset = keepSettings.filter(name => !env[name]?.trim())
   if (unset.length === 0) return []

@@ -103,12 +103,15 @@ type Closed = {
 
 /** Statements of small banks have few lines, so many statements are read together. A query for each would take longer. */
 const statementsAtOnce = 100
-/** This many lines are about 5 MB of files. A statement with more lines is a piece of its own. */
+/**
+ * Statements that are read together have at most this many lines, about 5 MB of files. A statement with more lines is
+ * read alone.
+ */
 const linesAtOnce = 20_000
 
 /**
- * The next statements in the order of banks and numbers. `isNext` says whether a statement begins where the previous
- * one ends.
+ * The statements to read next, sorted by bank and number. `isNext` says whether a statement names the bank's previous
+ * one, begins where that ends, and has a later day.
  */
 const findNext = (database: Queryable, bank: Bank, after: string[] | null): Promise<Closed[]> =>
   database.query(

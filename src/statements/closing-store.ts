@@ -1,4 +1,4 @@
-/** SQL for closing statements, and the reads of their stored files. */
+/** SQL that closes statements, and SQL that reads their stored files. */
 import type { Queryable } from '../db/database.ts'
 import { commissionOf } from './commission.ts'
 import type { TariffTotal } from './read-store.ts'
@@ -15,7 +15,7 @@ export type BankState = {
   commissionPercentage: string
   /** The last closed statement; null: none yet. */
   last: { statementId: string; number: number; day: string; to: Date; sha256: string } | null
-  /** When the earliest line that is in no statement yet was confirmed. */
+  /** The time at which the earliest open line was confirmed. An open line is in no statement yet. */
   firstOpen: Date | null
 }
 

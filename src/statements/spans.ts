@@ -3,7 +3,7 @@
  */
 import { dayAfter, dayOf, daysFromTo, startOfDay } from '../text/days.ts'
 
-/** A half-open period. `day` is the local date of its last instant. */
+/** A period; `to` is exclusive. `day` is the local date of the last instant of the period. */
 export type StatementSpan = { from: Date; to: Date; day: string }
 
 /**

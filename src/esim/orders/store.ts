@@ -251,9 +251,9 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 
 const expiredAtOnce = 1_000
 /**
- * SQL that reads the position of expiry-warning.ts. For all reservations that end up to this instant, the event
- * `order.expiring` is recorded. For a reservation that ends later, the statement that marks it as expired must record
- * this event first. The position is locked before any order, so that it cannot change meanwhile.
+ * SQL that reads the position of expiry-warning.ts, which is an instant. The event `order.expiring` is recorded already
+ * for all reservations that end up to this instant. For a reservation that ends later, the statement that marks it as
+ * expired must record this event first. The position is locked before any order, so that it cannot change meanwhile.
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`

@@ -30,7 +30,8 @@ export const shownEnd = ({ status, reservedUntil }: Pick<Order, 'status' | 'rese
 
 /**
  * The view of an order.
- * @param order its status must be the current one: a reservation that is over must be marked as expired already
+ *
+ * @param order an order with its current status: a reservation that is over must be marked as expired before
  */
 export function orderView(order: Order, tariff: Tariff) {
   const { status } = order

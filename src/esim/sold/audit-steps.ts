@@ -84,7 +84,10 @@ const fingerprint = (unit: Unit, rows: string) => `
     hashint4extended(tariff_id, uuid_hash_extended(bank_id, date_part('epoch', ${unit})::bigint))))))), 0) as orders
   from (${rows}) as fingerprinted`
 
-/** Whether both sides are the same. This takes a third of the time that `differences` takes. */
+/**
+ * Whether the two queries have the same rows, by their checksums. This takes a third of the time that `differences`
+ * takes.
+ */
 const areSame = (unit: Unit, { kept, counted }: Sides) =>
   `select (${fingerprint(unit, kept)}) = (${fingerprint(unit, counted)}) as "areSame"`
 
@@ -135,7 +138,10 @@ const hours: Step = {
 const firstId = '00000000-0000-0000-0000-000000000000'
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** Where a piece ends: at the end of the hour in which its last order was made; null for the last piece. */
+/**
+ * The end of a piece (the hours that are checked at once): the end of the hour in which its last order was made. Null
+ * for the last piece.
+ */
 async function hourBehind(database: Queryable, from: Date | null): Promise<Date | null> {
   const [last] = await database.query<{ madeAt: Date }>(
     `select created_at as "madeAt" from orders where order_id >= $1 order by order_id offset ${ordersAtOnce} limit 1`,

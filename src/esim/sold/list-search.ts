@@ -7,8 +7,8 @@ import { isAscending, type OrderSort } from './order-list-sql.ts'
 import type { OrderListSearch } from './order-store.ts'
 
 /**
- * Ascending lists leave out orders made within the last 15 seconds. Their transactions may still be open, and a client
- * that continues after a newer order would miss them.
+ * Ascending lists leave out orders made within the last 15 seconds, because some transactions of that time may still be
+ * open. A client that continues after a newer order would miss the orders of these transactions.
  */
 const settledMs = 15_000
 
