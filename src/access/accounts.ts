@@ -25,7 +25,7 @@ export const ownerColumns = `bank_id as "bankId", merchant_id as "merchantId"`
 
 /**
  * The owner of a revoked credential or a disabled person. `isNew` is false when the credential was already revoked or
- * the person already disabled. The earlier time is then kept.
+ * the person already disabled. The time that was stored then stays.
  */
 export type Ended = PartnerOwner & { isNew: boolean }
 

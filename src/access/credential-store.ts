@@ -166,9 +166,9 @@ export async function markRevoked(transaction: Queryable, clientId: string): Pro
 }
 
 /**
- * SQL for the time of the event `credential.overlap_ending`: one hour before the old secret ends, whenever the event is
- * written. Secrets end in real time, but events have the time of the sandbox clock, so the offset of that clock is
- * added.
+ * SQL for the time of the event `credential.overlap_ending`: one hour before the old secret ends, even if the event is
+ * written later. Secrets end in real time, but events have the time of the sandbox clock, so the offset of that clock
+ * is added.
  */
 const anHourBefore = `(previous_valid_until - interval '1 hour'
   + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`

@@ -52,8 +52,8 @@ const lastEnd = 'greatest(ends_at, changed_at)'
 const lastTokenExpires = `${lastEnd} + ${tokenLifetime} + ${refusalMargin}`
 
 /**
- * Finds credentials, client secrets and people whose access was ended, ordered by number, unless all their tokens have
- * expired. Triggers write the rows and number them in the order of the commits, so no change is missed.
+ * Finds credentials, client secrets and people whose access was ended, ordered by number. Those whose tokens have all
+ * expired are left out. Triggers write the rows and number them in the order of the commits, so no change is missed.
  *
  * @param after only changes with higher numbers are returned
  */
@@ -84,8 +84,8 @@ export async function forgetEndedAccess(database: Queryable): Promise<boolean> {
 
 /**
  * Takes the lock that is needed to end tokens. With it, ended tokens are committed in the order of their numbers, so
- * `findEndedTokens` misses none. Take it after all locks of people and credentials, because two transactions could deadlock
- * in another order. Also deletes ended tokens that have expired.
+ * `findEndedTokens` misses none. Take it after all locks of people and credentials, because in another order, two
+ * transactions could deadlock. Also deletes ended tokens that have expired.
  */
 export async function lockEndedTokens(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [endedTokensLock])

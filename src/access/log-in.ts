@@ -108,7 +108,7 @@ export async function letIn(
   const isWithout = lacksFactor(deps, person)
   if (!isWithout && !asksFactor(deps, person)) return openByPassword(deps, client, person)
   if (isWithout || otp === undefined) {
-    // Nobody gets this challenge. It only tells of the right password, unless the same client sends the code.
+    // The client never gets this challenge. If nobody uses it up, the audit log records a login without a code.
     if (!(await makeChallenge(deps, client, person))) return null
     const text = isWithout
       ? 'Set up a second factor in the portal first'
@@ -144,7 +144,10 @@ async function challengeOf(deps: LogInDeps, client: Client, person: User): Promi
   return made && { ...made, methods }
 }
 
-/** Stores that a login waits for its code. If nobody sends it in time, `unfinished-logins.ts` tells of it. */
+/**
+ * Stores a challenge: this login waits for a code. If nobody sends the code in time, `unfinished-logins.ts` records
+ * that.
+ */
 async function makeChallenge(
   { database }: LogInDeps,
   { trace }: Client,

@@ -117,8 +117,8 @@ export async function noteWrongCode(database: Queryable, login: string): Promise
 }
 
 /**
- * Counts logins of a person that lacked the code. Like `noteSuccess`, this locks the person's row first, and does nothing
- * for a person who was erased meanwhile.
+ * Counts a person's logins that had the right password but no code. Like `noteSuccess`, this locks the person's row
+ * first, and does nothing for a person who was erased meanwhile.
  */
 export async function noteWithoutCode(database: Queryable, userId: string, count: number): Promise<void> {
   await database.execute(
@@ -187,7 +187,11 @@ export async function forgetLoginTraces(database: Queryable): Promise<boolean> {
   return addresses === forgottenAtOnce || failures === forgottenAtOnce
 }
 
-/** The wrong passwords, and the wrong and missing codes, between a user's last two logins. @returns null for a user who has never logged in */
+/**
+ * How many passwords and codes were wrong or missing between a user's last two logins, and since when.
+ *
+ * @returns null for a user who has never logged in
+ */
 export async function findFailedLogins(
   database: Queryable,
   userId: string,

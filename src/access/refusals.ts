@@ -21,7 +21,7 @@ const staleAfterMs = 10_000
 const forgetEveryMs = 60_000
 
 export type Refusals = {
-  /** Reads the changes. Concurrent callers may share a read, but never one that began before their call. */
+  /** Reads the changes. Concurrent callers share a read only if it begins after their calls. */
   refresh(): Promise<void>
   /**
    * Makes the next `refresh` read everything. This is needed after a failover that has lost commits: the database may

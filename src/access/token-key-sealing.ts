@@ -12,8 +12,8 @@ export type TokenKeySealing = {
   seal(keyId: string, publicKey: Buffer, privateKey: Buffer): { sealedPublicKey: Buffer; sealedPrivateKey: Buffer }
   /**
    * The public key in DER form. If the row has no encrypted public key that can be decrypted, the key is derived from
-   * the private key. Earlier versions store no encrypted public key, and when they change the master key, they do not
-   * encrypt an existing one again.
+   * the private key. Such rows come from earlier versions of the program. They store no encrypted public key, and do
+   * not encrypt it again when the master key changes.
    *
    * @throws UnprovenKey when the row has no encrypted key; SealingError when none of the master keys can decrypt either
    *   key; Error when the keys belong to another row

@@ -38,7 +38,7 @@ export type TokenKeys = {
   canSign(nowMs: number): boolean
   /** The function that verifies tokens of this algorithm and key; null when they are not accepted at this time. */
   verifier(algorithm: string, keyId: string, nowMs: number): VerifyToken | null
-  /** Reads the keys again. Concurrent callers may share a read, but never one that began before their call. */
+  /** Reads the keys again. Concurrent callers share a read only if it begins after their calls. */
   refresh(): Promise<void>
 }
 
@@ -60,7 +60,8 @@ const acceptedForMs = (tokenLifetimeSeconds + 60) * 1000
 /**
  * @param options.readKeys all keys, in the order in which they sign
  * @param options.mayIssue whether this process issues tokens and needs the private keys
- * @param options.onUnproven called once for each key that the master key does not prove, if its tokens would otherwise be accepted
+ * @param options.onUnproven called once for each key whose tokens are refused only because the master key does not
+ *   prove the key
  */
 export function createTokenKeys(options: {
   readKeys: () => Promise<store.TokenKeyRow[]>
@@ -186,7 +187,7 @@ export function rotateTokenKey(
  * rows without encrypted keys stay as they are.
  *
  * @param nowMs real time
- * @returns the ids of keys that cannot be decrypted, unless all of their tokens have expired
+ * @returns the ids of keys that cannot be decrypted and whose tokens have not all expired
  */
 export function resealTokenKeys(database: Database, masterKeys: readonly Buffer[], nowMs: number): Promise<string[]> {
   const sealing = createTokenKeySealing(masterKeys)
@@ -205,7 +206,8 @@ export function resealTokenKeys(database: Database, masterKeys: readonly Buffer[
 }
 
 /**
- * Checks that the master keys can decrypt every encrypted key in the database, unless all of its tokens have expired.
+ * Checks that the master keys can decrypt every encrypted key in the database. Keys whose tokens have all expired are
+ * not checked.
  *
  * @param nowMs real time
  * @returns the number of key pairs that can be decrypted
@@ -228,8 +230,8 @@ export async function openTokenKeys(
 }
 
 /**
- * Finds keys that the master key does not prove, although their tokens have not all expired. They exist only if somebody else has
- * written them to the database. Unproven keys of earlier versions are left out when their tokens have expired.
+ * Finds keys that the master key does not prove. Somebody else must have written them to the database. Keys whose
+ * tokens have all expired are left out, because earlier versions have left such keys unproven.
  *
  * @param nowMs real time
  * @returns the ids of these keys, and the number of all keys

@@ -25,8 +25,8 @@ export type ReadToken = {
 }
 
 /**
- * The client secret or the person's session that a token belongs to. The session's id becomes the token's id, and the
- * session may be shorter than the usual lifetime.
+ * The client secret or the person's session that a token belongs to. The session's id becomes the token's id. `minutes`
+ * is the length of the session; the token lives no longer.
  */
 type TokenOrigin = { secretId: string } | { sessionId: string; minutes: number }
 

@@ -1,6 +1,7 @@
 /**
- * Tells of logins with a right password that nobody finished with the code of the second factor (contract/audit-log.md,
- * "Refusals"). Whoever began one may have stolen the password. A login that was finished leaves nothing here.
+ * Records in the audit log the logins with a right password that nobody finished with the code of the second factor
+ * (contract/audit-log.md, "Refusals"). Whoever began one may have stolen the password. Finished logins are not recorded
+ * here.
  */
 import type { RefusalSums } from '../audit-log/refusal-sums.ts'
 import type { Database } from '../db/database.ts'
@@ -16,7 +17,7 @@ type UnfinishedDeps = {
 
 const toldAtOnce = 1_000
 
-/** Tells of some logins whose time for the code is over. @returns whether there may be more */
+/** Records some logins for which nobody sent the code in time. @returns whether there may be more */
 export async function tellUnfinishedLogins({
   database,
   refusalSums,

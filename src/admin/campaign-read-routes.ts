@@ -32,7 +32,8 @@ function findCampaignsRoute(app: App, { pageReads }: Deps): void {
     '/campaigns',
     {
       preValidation: async request => {
-        // The parameter `status` may be repeated. It must be a list even when the request has it only once.
+        // A request may repeat the parameter `status`. The schema expects a list, so a single value becomes a list of
+        // one.
         const { status, ...others } = request.query as Record<string, unknown>
         request.query = { ...others, ...(status !== undefined && { status: [status].flat() }) } as never
       },

@@ -54,10 +54,10 @@ const lastChanged =
     ) p`
 
 /**
- * Finds the same rows as `lastChanged`, but the database merges the sorted rows of all statuses. So it reads only about
- * `max` rows in total, not `max` rows of each status. A search by name examines thousands of rows, and this query then
- * takes a tenth of the time of `lastChanged`. A page without a search needs few rows. There `lastChanged` is better,
- * because planning this query would take longer than reading the page.
+ * Finds the same rows as `lastChanged`. The database merges the sorted rows of all statuses, so it reads about `max`
+ * rows in total instead of `max` rows of each status. Use it for a search by name: it takes a tenth of the time of
+ * `lastChanged`, because such a search examines thousands of rows. Do not use it for a page without a search: planning
+ * this query takes longer than reading so few rows.
  */
 const lastChangedMerged =
   (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>
@@ -80,8 +80,8 @@ const newestOfBank =
     where bank_id = ${bankOf(bank)} and campaign_status = any($5::text[]) and ${behind('created_at')}`
 
 /**
- * Like `newestOfBank`, but for only some campaign statuses. For each of them and each status of the bank in a campaign,
- * an index finds the newest campaigns.
+ * Like `newestOfBank`, but only for campaigns in the given statuses. For each pair of a campaign's status and the
+ * bank's own status in the campaign, an index finds the newest campaigns.
  */
 const newestOfBankIn =
   (bank: string, statusesOfBank: string): Listing['newest'] =>

@@ -106,7 +106,10 @@ function readStockDeskRoute(app: App, deps: StockAdminDeps): void {
   )
 }
 
-/** @throws DomainError 'conflict' that names the token keys, and the endpoints with a secret, that cannot be decrypted */
+/**
+ * @throws DomainError 'conflict' when a key or secret cannot be decrypted. It names these token keys, and the endpoints
+ *   with such secrets
+ */
 function requireReadable({ tokenKeys, endpoints }: Record<'tokenKeys' | 'endpoints', readonly string[]>): void {
   const problems: string[] = []
   if (tokenKeys.length > 0)

@@ -147,7 +147,8 @@ function writeStatement({ name, key, id, fields, stamped }: EntryTable): string 
 }
 
 /**
- * Makes each owner's rows in a link table match `links`, which has the code of each owner and the codes of its targets.
+ * Replaces rows of a link table, which connects owners with targets. Afterwards, each owner in `links` is connected
+ * with exactly the targets that `links` names. Both are named by their codes.
  */
 async function writeLinks(
   transaction: Queryable,

@@ -54,7 +54,7 @@ async function findVisibilityChanges(
  * operators are always in the result.
  *
  * @param operators the operators that were listed before and whose own fields have changed. They are included even if
- *   they are no longer active, so that banks learn of it
+ *   they are no longer active, because banks must learn of the end
  * @param concerned all operators that have changed or whose tariffs have changed
  * @param ofBanks the codes of banks that have gained or lost operators
  */

@@ -119,8 +119,8 @@ async function writeTerminals(
 }
 
 /**
- * The errors of terminals files in a form for programs. If there are also other errors, it returns none, because the
- * list would be incomplete.
+ * The errors of terminals files in a form for programs. If the directory file has other errors, too, the result is
+ * empty, because it would be incomplete.
  */
 function problemsOf(
   read: Awaited<ReturnType<typeof readDirectoryAside>>,

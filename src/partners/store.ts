@@ -1,4 +1,4 @@
-/** Writes the directory's tables from the entries of a file, each with its key and its fields. */
+/** Writes the entries of a directory file to the tables of the directory. */
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
 import type { Changes } from './changes.ts'

@@ -48,12 +48,12 @@ const isLeftOut = `t.merchant_id = any($1) and not exists (
 const removedFor = '3 years'
 
 /**
- * Stores the removal time of terminals, because their earlier purchases may be reported later
- * (contract/reconciliation.md, "Differences"). It does so for the terminals that the next step deletes. If a terminal
- * was removed before, the later time counts: the clock of a sandbox can be turned back.
+ * Stores the removal time of the terminals that the next step deletes, because their earlier purchases may be reported
+ * later (contract/reconciliation.md, "Differences"). If a removal time is stored already, the later one is kept,
+ * because the clock of a sandbox can be turned back.
  *
- * Also deletes removed terminals, of all merchants, that no campaign needs any longer or that were removed 3 years ago.
- * Otherwise the table would grow without limit.
+ * Also deletes old rows of `removed_terminals`, for all merchants, so that the table stays small: rows that no campaign
+ * needs any longer, and rows of terminals that were removed more than 3 years ago.
  */
 async function keepRemoved(transaction: Queryable, merchantIds: string[], now: Date): Promise<void> {
   await transaction.execute(

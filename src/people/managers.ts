@@ -92,7 +92,7 @@ export function checkingCaller(database: Database, caller: Caller | null): Datab
 
 /**
  * Runs an operation as a manager's change of an account, in one transaction with `beginChange`. The operation gets a
- * database that runs transactions as parts of this one.
+ * database whose transactions run inside this one.
  *
  * @throws as `beginChange`
  */

@@ -209,8 +209,8 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
   await countChange(deps, manager, (await findOwn(deps.database, manager, userId)).owner)
   const token = makeSecret()
   return deps.database.transaction(async transaction => {
-    // If a manager disables the person at the same time, that manager waits for this lock. The disabling then ends
-    // this link, too.
+    // Lock the person's row. A manager who disables the person at the same time has to wait, and then ends this link,
+    // too.
     const { owner, login, email, language, isDisabled } = await lockOther(transaction, manager, userId)
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
     const link = joinLink(deps, owner, token)

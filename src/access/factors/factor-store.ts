@@ -134,9 +134,9 @@ export async function takeChallenge(database: Queryable, hash: Buffer): Promise<
 }
 
 /**
- * Uses up the challenge of an earlier request that lacked the code. A program sends the password alone first, and then
- * both; a person may reload the page that asks for the code. Only a challenge from the same address and interface counts,
- * and only one, so that tries of somebody else stay.
+ * Deletes the challenge of an earlier request without the code, so that it is not recorded as an unfinished login. A
+ * program may send the password alone first, and then both. A person may reload the page that asks for the code. Only
+ * one challenge from the same address and interface is deleted, so that other people's attempts are still recorded.
  */
 export async function takeEarlierTry(
   database: Queryable,
@@ -151,14 +151,19 @@ export async function takeEarlierTry(
   )
 }
 
-/** Ends all challenges of a person. They stay until `takeExpired` has found those that nobody answered. */
+/**
+ * Ends all challenges of a person. Their rows stay until `takeExpired` deletes them and returns the unanswered ones.
+ */
 export async function endChallenges(database: Queryable, userId: string): Promise<void> {
   await database.execute('update login_challenges set expires_at = least(expires_at, now()) where user_id = $1', [
     userId,
   ])
 }
 
-/** A challenge that expired, with its person. `from` is null for one that was answered with a wrong code, or that an old process stored. */
+/**
+ * A challenge that expired, with its person. `from` is null when a wrong code was sent, or an earlier version of the
+ * program stored the challenge.
+ */
 export type ExpiredChallenge = { userId: string; account: Membership; from: Pick<Trace, 'address' | 'via'> | null }
 
 /** Deletes and returns some of the expired challenges. */
@@ -179,7 +184,11 @@ export async function takeExpired(database: Queryable, limit: number): Promise<E
   return taken.map(row => ({ userId: row.userId, account: membershipOf(row), from: row.from }))
 }
 
-/** Sealed secrets in the order of the users' ids, starting after this user. */
+/**
+ * The encrypted secrets of authenticator apps, ordered by the user's id.
+ *
+ * @param after the id of the last user of the previous page
+ */
 export function listTotpSecrets(
   database: Queryable,
   after: string | null,

@@ -197,11 +197,12 @@ export async function confirmTotp(
       await store.setHasFactor(transaction, userId, true)
       await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
       await recordEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
-      // Only a right code counts as a change. During this call, only the person's own row is locked.
+      // Count only after the code was right. This may take a while, but only the person's own row is locked.
       await deps.countOwnChange(userId)
       await deps.notifyPerson(transaction, userId, 'factor-added')
-      // The person's other sessions have proven only the password, which is no longer enough. End them before locking this session's
-      // row: a logout also takes the lock of ended tokens before its session's row, and another order could deadlock.
+      // The person's other sessions have proven only the password, which is no longer enough. End them before this
+      // session's row is locked. A logout takes the lock of ended tokens first, and then the row of its session.
+      // Another order here could deadlock.
       await endSessions(transaction, userId, { except: sessionId })
       await noteFactor(transaction, sessionId, true)
       await notify(transaction, 'access')

@@ -11,9 +11,8 @@ const minLength = 15
 const maxLength = 256
 
 /**
- * The maximum length of a password in a request, before its normalisation (NFKC). The rules count characters after
- * normalisation, which joins up to four typed characters into one. So no password of at most `maxLength` characters is
- * refused for the way in which it was typed.
+ * The maximum length of a password as typed. Normalisation (NFKC) may join up to four typed characters into one, and
+ * `maxLength` limits the characters after it. So this limit refuses no password that `maxLength` allows.
  */
 export const maxTypedLength = 4 * maxLength
 
@@ -54,9 +53,9 @@ const withoutSpaces = (text: string): string => text.replaceAll(/\p{Z}+/gu, '')
 const withoutEnds = (text: string): string => text.replace(/^[\p{N}\p{P}\p{S}\p{Z}]+|[\p{N}\p{P}\p{S}\p{Z}]+$/gu, '')
 
 /**
- * Whether a text repeats one character or one word, like `abcabc`. The function joins two copies of the text and
- * searches for the text in them, from the second character on. Every text is found where the second copy begins, but
- * only a repeated text is found earlier.
+ * Whether a text repeats one character or one word, like `abcabc`. The function searches for the text in two joined
+ * copies of it, from the second character on. A text that repeats is found before the second copy begins. Any other
+ * text is found only where the second copy begins.
  */
 function isRepeated(letters: string[]): boolean {
   const text = letters.join('')

@@ -1,4 +1,4 @@
-/** What all operations of the operator's interface share in their documentation. */
+/** Parts of the API description that all operations of the operator's interface share. */
 import Type, { type TSchema } from 'typebox'
 import { OperatorError } from '../../http/errors.ts'
 import { errorAnswers } from '../../http/openapi/operations.ts'

@@ -222,7 +222,9 @@ function mobileOperatorForm({ entries }: DirectoryContext) {
   }
 }
 
-/** Tariff codes are unique within their mobile operator. No code contains a slash. */
+/**
+ * The codes of an operator and a tariff, joined with a slash. A tariff's code alone is not unique. No code has a slash.
+ */
 export function tariffKey(operatorCode: string, code: string): string {
   return `${operatorCode}/${code}`
 }
@@ -235,8 +237,8 @@ function reference(kind: Reference['kind'], references: Reference[]): Reader<str
 }
 
 /**
- * Wraps the reader of an entry so that it also adds the entry to `entries`. While the entry is read, `reading.missing` collects
- * only its own absent keys, not those of the entry that contains it.
+ * Wraps the reader of an entry so that it also adds the entry to `entries`. While the entry is read, `reading.missing`
+ * collects only the absent keys of this entry, not those of an outer entry that contains it.
  */
 function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader<T>, entries: Entry[]): Reader<T> {
   return (node, place) => {

@@ -13,12 +13,12 @@ export const shownLogin = (login: string): string => (isLinkLike(asReadByProgram
  */
 const asReadByPrograms = (text: string): string => text.normalize('NFKC').replace(/\u3002/g, '.')
 
-/** An e-mail address. It is safe: mail programs offer to write to it, but do not open a page. */
+/** Matches an e-mail address. Logins of this form are shown: mail programs do not open a page for them. */
 const address = /^[^\s@/:?#]+@[^\s@/:?#]+$/
 /** The last part of a name with dots, and the character that begins a path or port: `ua` and `/` in `pay.bank.ua/login`. */
 const afterLastDot = /[^\s.]\.([\p{L}\p{M}\p{N}-]+)(?!\.?[\p{L}\p{M}\p{N}-])([/:?#]?)/gu
 
-/** Two slashes, a scheme with a slash, or the usual name of a web server. */
+/** Matches parts of a web address: two slashes, a colon with a slash, or `www.`. */
 const marks = /\/\/|:\/|\bwww\./i
 /** A host with a port, such as `localhost:8080`. */
 const port = /[\p{L}\p{N}]:\d/u
