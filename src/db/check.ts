@@ -41,7 +41,7 @@ export type Piece = {
 export type Step = {
   /** A unique name. An interrupted audit stores it to know where to continue. */
   name: string
-  /** The table whose size measures the amount of work. */
+  /** The table whose number of rows tells how much work this step is. */
   table: string
   /** Checks the next range of keys. @param after the last key of the previous range; null for the first range */
   next(database: Queryable, after: string[] | null): Promise<Piece>
@@ -62,15 +62,15 @@ export type Walk = {
   name: string
   table: string
   /**
-   * The columns of an index, in its order, with their types. The table is checked in ranges of these keys, without gaps
-   * between the ranges. So rows of other tables are checked even if no row of this table has the same key.
+   * The columns of an index, in the same order, with their types. The table is checked in ranges of these keys. The
+   * ranges have no gaps between them, so that they also contain rows of other tables whose key this table lacks.
    */
   key: readonly (readonly [column: string, type: string])[]
   /** How many rows of the table are in one range of keys. */
   rows: number
   /**
-   * `of` is SQL for how much work a row causes. When the sum over the rows reaches `max`, the range ends, even with
-   * fewer than `rows` rows.
+   * `of` is the SQL expression for the amount of work that a row causes. When the sum over the rows reaches `max`, the
+   * range ends, even with fewer than `rows` rows.
    */
   weight?: { of: string; max: number }
   /**
@@ -155,8 +155,8 @@ const rangeOf =
     [
       ...(after ? [`${listOf(columns)} > ${valuesOf(key, after)}`] : []),
       ...(upTo ? [`${listOf(columns)} <= ${valuesOf(key, upTo)}`] : []),
-      // A range without bounds is the whole table except rows with a null key. Ranges with bounds exclude such rows,
-      // too. This condition also lets PostgreSQL use the index.
+      // Without bounds, check all rows except those with a null key, which ranges with bounds exclude, too. This
+      // condition also lets PostgreSQL use the index.
       ...(after || upTo ? [] : columns.map(column => `${column} is not null`)),
     ].join(' and ')
 
@@ -210,7 +210,7 @@ export type Found = { total: number; named: string[] }
 /** How many violations of a check are listed. Further ones are only counted, because nobody reads more. */
 const maxNamed = 10
 
-/** Adds violations to those that were found before, by the code of the check. */
+/** Adds violations to `found`, which has the violations found so far by the code of their check. */
 export function addFindings(found: Record<string, Found>, findings: readonly Finding[]): void {
   for (const { code, text } of findings) {
     const ofCheck = found[code] ?? { total: 0, named: [] }

@@ -43,8 +43,8 @@ export function createGrownTables(find: (tables: string[]) => Promise<{ name: st
   return (tables: readonly string[]): boolean => {
     const unknown = tables.filter(table => !grown.has(table))
     for (const table of unknown) small.add(table)
-    // A look asks the database for the sizes of all small tables, also those of other statements. Otherwise every look
-    // could be for the tables of one frequent statement, and none for those of a rare statement.
+    // `look` asks the database for the sizes of all small tables, also those of other statements. Otherwise a frequent
+    // statement could cause every call of `look`, and the tables of a rare statement would never be looked up.
     if (unknown.length > 0 && performance.now() - lookedAtMs > lookEveryMs) look()
     return unknown.length === 0
   }

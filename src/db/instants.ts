@@ -18,8 +18,8 @@ function milliseconds(text: string): number {
 }
 
 /**
- * SQL that writes an instant as answers show it. It needs a session in UTC; texts that are stored are written by the
- * SQL function `instant_text` (`migrations/`) instead.
+ * SQL that writes an instant as answers show it. It needs a session in UTC. For texts that are stored, use the SQL
+ * function `instant_text` (`migrations/`) instead.
  */
 export const shownInstant = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 

@@ -24,7 +24,7 @@ export class SchemaError extends Error {
 }
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
-/** The lock of migrations. It is not held while an index is built (`applyPiecewise`); `workKey` is. */
+/** The two locks of migrations. While an index is built (`applyPiecewise`), only `workKey` is held. */
 const lockKey = 7_365_012
 const workKey = 7_365_069
 const minServerVersion = 150_000
@@ -39,11 +39,11 @@ const giveUpAfterMs = 10 * 60_000
 /** The SQLSTATEs of a lock timeout and of a deadlock. */
 const heldCodes: ReadonlySet<string> = new Set(['55P03', '40P01'])
 /**
- * A released migration cannot be changed, so this says which ones are applied in one transaction, although others stand
- * between them. 0028 adds columns and counts of campaigns that 0.2 does not write, and 0038 adds the triggers that
- * write them for a process of 0.2. Between the two, such a process could create no campaign, and its decisions would
- * leave wrong copies. 0038 needs nothing of the migrations between. The tables are locked before 0028 fills its
- * columns, so that a long read of one of them cannot undo this work.
+ * The migrations 0028 and 0038 are applied in one transaction, before those between them, which 0038 does not need.
+ * 0028 adds columns and counts of campaigns that version 0.2 does not write. 0038 adds the triggers that write them for
+ * a process of 0.2. Without these triggers, such a process could create no campaign, and its decisions would leave
+ * wrong copies. The tables are locked before 0028 fills its columns, so that a long read of one of them cannot undo
+ * this work.
  */
 const together = { first: 28, second: 38, tables: 'campaigns, campaign_banks, campaign_history' }
 const buildsConcurrently = /^\s*create (?:unique )?index concurrently /im
@@ -83,7 +83,7 @@ export function migrate(database: Database, migrations = readMigrations()): Prom
   })
 }
 
-/** Migrations that are applied in one transaction: mostly one. */
+/** The migrations that are applied in one transaction; usually there is only one. */
 type Step = readonly [Migration, ...Migration[]]
 
 function stepsOf(pending: readonly Migration[]): Step[] {
@@ -172,8 +172,9 @@ async function applyAtOnce(client: pg.Client, step: Step): Promise<void> {
 /**
  * Applies the statements one by one. They block nobody while they wait for a lock, so they may wait without limit.
  *
- * A process of 0.2 that starts meanwhile holds a snapshot while it waits for `lockKey`, and the building of an index
- * waits for this snapshot. So `lockKey` is free meanwhile: such a process gets it, refuses this schema and ends.
+ * A process of 0.2 that starts meanwhile takes `lockKey`. If it had to wait for this lock, it would hold a snapshot,
+ * and the building of an index would wait for this snapshot. So `lockKey` is released first: the process gets it,
+ * refuses this schema and ends.
  */
 async function applyPiecewise(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('select pg_advisory_unlock($1)', [lockKey])

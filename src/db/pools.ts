@@ -7,9 +7,9 @@ const accessConnections = 3
 export type Pools = ReturnType<typeof createPools>
 
 /**
- * Makes the pools of connections. Sales use the pool of `database`. Other work has a pool of its own, and so do
- * tokens and the readiness check, so that none of them waits for another. `perkline doctor` makes the same pools to
- * count the connections of a process, so a new pool belongs here.
+ * Makes the pools of connections. Sales use the pool of `database`. Tokens, the readiness check and all other work have
+ * pools of their own, so that none of them waits for another. Add new pools here: `perkline doctor` calls this function
+ * to count the connections of a process.
  *
  * @param poolSize the setting DATABASE_POOL, with which `database` was opened
  */

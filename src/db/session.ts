@@ -53,8 +53,8 @@ const sessionSettings = {
   transform_null_equals: 'off',
   default_transaction_isolation: 'read committed',
   jit: 'off',
-  // Zero means no limit. The pools set limits of their own. Long work has none, and neither has the connection for
-  // notifications, which is mostly idle.
+  // Zero means no limit: for long work, and for the connection for notifications, which is mostly idle. The pools set
+  // limits of their own.
   idle_in_transaction_session_timeout: '60000',
   idle_session_timeout: '0',
   lock_timeout: '0',

@@ -27,7 +27,7 @@ export const servesOf = (sql: string): string | null => /^-- serves: (\d+\.\d+)$
 /** Whether this program may serve on a schema for which `lowest` is the oldest allowed version. */
 export const mayServe = (lowest: string): boolean => compareVersions(version, lowest) >= 0
 
-/** The versions of the programs that are connected to this database now, as `0.2`, the oldest first. */
+/** The versions of the programs that are connected to this database now, such as `0.2`, the oldest first. */
 export async function connectedVersions(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `select distinct application_name as name from pg_stat_activity

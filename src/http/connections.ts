@@ -46,7 +46,7 @@ export function limitAnonymousConnections(app: FastifyInstance, share: number): 
    */
   const known = new Map<Socket, IncomingMessage>()
 
-  /** How many answers to anonymous connections are streams. Each is a file, which holds a descriptor, too. */
+  /** The number of files that are being sent on anonymous connections. Each file holds a descriptor, too. */
   let files = 0
 
   const note = (socket: Socket) => {
@@ -73,7 +73,7 @@ export function limitAnonymousConnections(app: FastifyInstance, share: number): 
     if (anonymous.delete(socket) || known.has(socket)) known.set(socket, this.raw)
   })
   app.addHook('onResponse', ({ raw }, _reply, done) => {
-    // A client may send its next request before it has the answer to this one.
+    // If the client has already sent a next request with a known caller, the connection does not become anonymous.
     if (known.get(raw.socket) === raw) {
       known.delete(raw.socket)
       note(raw.socket)
@@ -106,11 +106,12 @@ export function limitAnonymousConnections(app: FastifyInstance, share: number): 
   }
 }
 
-/** Ends connections whose clients do not read their answer, and idle ones that Node.js has kept long enough. */
+/** Ends connections whose clients do not read their answer, and idle ones after Node.js's time limit for them. */
 export function endStalledConnections(server: HttpServer): void {
   const stalled = new WeakMap<Socket, { sinceMs: number; lookedMs: number; written: number }>()
-  // Node.js calls this when nothing has moved on a connection for `lookEveryMs`. It first waits once more when the system
-  // has taken a part of what was written, even if that was long ago. So a single, longer timeout could take twice as long.
+  // Node.js calls this when nothing has moved on a connection for `lookEveryMs`. But if the system has taken some
+  // written data since the last call, Node.js first waits a second time. So one timeout of `stalledMs` could take twice
+  // as long.
   server.setTimeout(lookEveryMs, socket => {
     // Between two requests, Node.js sets another timeout than `lookEveryMs`. When that one expires, end the connection.
     // While a request is processed, the client has nothing to read, so its connection stays open.
@@ -121,7 +122,7 @@ export function endStalledConnections(server: HttpServer): void {
     const nowMs = performance.now()
     const written = socket.bytesWritten - socket.writableLength
     const last = stalled.get(socket)
-    // If the client has read a part since the last look, Node.js has waited a second time.
+    // When Node.js has waited a second time, the client has read a part of the answer since the last call.
     const hasRead = !last || last.written !== written || nowMs - last.lookedMs > 1.9 * lookEveryMs
     const sinceMs = hasRead ? nowMs - lookEveryMs : last.sinceMs
     if (nowMs - sinceMs >= stalledMs) return breakOff(socket)

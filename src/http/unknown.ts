@@ -23,7 +23,7 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
   const { allowedAt, isShadowed } = recordRoutes(app, maxParamLength)
   const answer = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = allowedAt(pathOf(request))
-    // The method may be allowed: a route that serves files also calls this handler when a file does not exist.
+    // Answer 404 for an allowed method, too: a route that serves files calls this handler when a file does not exist.
     if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
       return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })
     reply.header('allow', allowed.join(', '))

@@ -13,7 +13,7 @@ export function warnOfUntrustedProxies(app: FastifyInstance, logger: Logger): vo
   const reported = new Set<string>()
   app.addHook('onRequest', (request, _reply, done) => {
     const sender = request.raw.socket.remoteAddress
-    // For a trusted sender, Fastify lists the forwarded addresses after the sender's own.
+    // `ips` begins with the sender's address. Fastify adds forwarded addresses only if it trusts the sender.
     const isUntrusted = (request.ips?.length ?? 1) === 1
     if (
       request.headers['x-forwarded-for'] &&

@@ -96,7 +96,7 @@ export async function forgetAnswers(database: Queryable, hours: number): Promise
   return forgotten === forgottenAtOnce
 }
 
-/** Some answers in the order of their scopes, after the given one. */
+/** At most `limit` stored answers in the order of their scopes, beginning after the given scope. */
 export function listAnswers(
   database: Queryable,
   after: Scope | null,

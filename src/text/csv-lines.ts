@@ -44,8 +44,8 @@ export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator
 }
 
 /**
- * Counts the lines of a file. Blank lines are counted separately, because a file may end with some. Their maximum is
- * also `max`, because reading them takes time, too.
+ * Counts the lines of a file. Blank lines are counted separately, because a file may end with some. `max` is the
+ * maximum for each of the two counts, because reading blank lines takes time, too.
  *
  * @returns a function that takes the next line, and returns whether there are now too many lines
  */

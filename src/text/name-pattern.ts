@@ -20,14 +20,14 @@ function inAnyCase(character: string): string {
   const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
   const candidates = new Set([character, lower, upper, upper.toLowerCase(), lower.toUpperCase(), ...rareForms])
   const isForm = new RegExp(`^\\u{${codeOf(character)}}$`, 'iu')
-  // A spelling of several letters is no form, such as SS for ß: a bracket expression matches only one character.
+  // Leave out spellings of several letters, such as SS for ß: a bracket expression matches only one character.
   const forms = [...candidates].filter(one => isForm.test(one))
   return `[${forms.map(escaped).join('')}]`
 }
 
 /**
- * The forms that `toLowerCase` and `toUpperCase` do not find from each other form of the letter, such as ς from Σ and ẞ from
- * ß. The test `name-pattern` compares them with Unicode's case folding.
+ * Forms of letters that `toLowerCase` and `toUpperCase` do not always find: for example, they give no ς for Σ, and no ẞ
+ * for ß. The test `name-pattern` compares them with Unicode's case folding.
  */
 const rareForms = [
   ...['\u00b5', '\u017f', '\u01c5', '\u01c8', '\u01cb', '\u01f2', '\u1e9b', '\u1e9e', '\ufb05', '\ufb06'],

@@ -47,7 +47,8 @@ export function readPeriodFilter(
   return {
     startsFrom,
     endsBy: read('dateTo')?.until ?? null,
-    // The platform's instants are whole milliseconds, so an instant alone becomes a period of one millisecond.
+    // `activeOn` may be one instant. It becomes a period of one millisecond, the smallest unit that the platform
+    // stores.
     active: active && { from: active.from, until: active.until > active.from ? active.until : later(active.from, 1) },
   }
 }

@@ -77,8 +77,8 @@ export const webAddress: TextRule = {
 }
 
 /**
- * The address of a picture; it may be empty. A data URI contains the picture itself, at most 256 KiB as for a
- * campaign's banners.
+ * The address of a picture, or an empty text. A data URI, which contains the picture itself, may have at most 256 KiB,
+ * like a campaign's banners.
  */
 export const picture: TextRule = {
   rule: 'picture',
@@ -87,8 +87,8 @@ export const picture: TextRule = {
 }
 
 /**
- * Matches user info (`user:password@`) before the host, also an empty one. The URL parser skips any number of slashes
- * and backslashes before it.
+ * Matches user info before the host: `user:password@`, or only `@`. The URL parser skips any number of slashes and
+ * backslashes before it.
  */
 const userInfo = /^https?:[\\/]*[^\\/?#]*@/i
 

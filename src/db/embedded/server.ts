@@ -228,7 +228,7 @@ async function makeSocketFolder(user: SystemUser | undefined, dataDir: string, f
     await rm(inside, { recursive: true, force: true })
     await mkdir(inside, { mode: 0o700 })
   }
-  // No `recursive`: if somebody else has created the folder meanwhile, this must fail.
+  // Do not use `recursive`: this must fail if somebody else has created the folder meanwhile.
   if (temporary && former) await mkdir(former, { mode: 0o700 })
   const folder = temporary ? (former ?? (await mkdtemp('/tmp/perkline-'))) : inside
   await giveTo(user, folder)

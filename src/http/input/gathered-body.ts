@@ -1,8 +1,8 @@
 /**
  * Copies the chunks of a body into one buffer while they arrive. Joining 16 MiB at the end would block other requests
- * for 10 ms. In each turn of the event loop, `gatherBody` usually takes one chunk of 64 KiB, and frees its memory.
- * Without this pause it would take up to 32 chunks at once when a body arrives fast. The garbage collector would then
- * stop all requests to free them.
+ * for 10 ms. After each chunk of 64 KiB, `gatherBody` frees the chunk's memory and pauses until the next turn of the
+ * event loop. Without the pauses, up to 32 chunks of a fast body would be in memory at once, and the garbage collector
+ * would stop all requests to free them.
  */
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'

@@ -13,7 +13,7 @@ export type JsonPiece =
   | { refusedFor: string | readonly (string | BrokenRule)[] }
   | { value: object; errors: SchemaError[] }
   | ListPiece
-/** Some entries of the list at this path; they follow the entries that were sent before. */
+/** `list` is the path of a list. `entries` are the entries that follow those of the earlier messages. */
 type ListPiece = { list: readonly string[]; entries: unknown[] }
 
 /**

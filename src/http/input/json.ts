@@ -176,7 +176,7 @@ function endOfNumber(text: string, start: number): number {
 }
 
 /**
- * True for a number with a decimal point or an exponent that JSON.parse has replaced by another number. For example,
+ * Whether JSON.parse has changed the value of a number that has a decimal point or an exponent. For example,
  * `100.00000000000000001` becomes 100. The number 100 may obey a rule that the sent number breaks. An integer without
  * an exponent is not checked: if it is too large to be exact, it exceeds every limit and gets another error.
  */
@@ -196,7 +196,7 @@ function isRounded(number: string): boolean {
  */
 const maxExactDigits = 15
 
-/** The digits without zeros at either end, and the power of ten of the last one. */
+/** The digits without zeros at either end, and the power of ten of the last digit. */
 function digitsOf(number: string): [digits: string, exponent: number] {
   const [mantissa = '', power = '0'] = number.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')

@@ -35,7 +35,7 @@ export function messageError({ raw }: Pick<FastifyRequest, 'raw'>): Error | unde
     : new DomainError('invalid', 'The header Host must be a host name or address')
 }
 
-/** Node.js keeps only the first field with one of these names, so count the raw ones. */
+/** Counts in `rawHeaders`, because in `headers` Node.js keeps only the first field with one of these names. */
 function countFields({ rawHeaders }: IncomingMessage): { hosts: number; authorizations: number } {
   let hosts = 0
   let authorizations = 0

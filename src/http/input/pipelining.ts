@@ -11,9 +11,9 @@ import type { FastifyInstance } from 'fastify'
 const maxWaiting = 16
 
 /**
- * Call this before other hooks are added. A request has its turn when its response gets the connection ("check at an
- * upgrade", CONTRIBUTING.md). Node.js gives it to the next response when an answer has been sent. If the client leaves
- * before, the waiting requests are dropped.
+ * Call this before other hooks are added. A request is handled once Node.js gives the connection to its response
+ * ("check at an upgrade", CONTRIBUTING.md). This happens when the answer before it has been sent. If the client leaves
+ * earlier, the waiting requests are dropped.
  */
 export function handleInTurn(app: FastifyInstance): void {
   const waiting = new WeakMap<Socket, number>()
@@ -21,14 +21,14 @@ export function handleInTurn(app: FastifyInstance): void {
   app.server.prependListener('request', ({ socket }, response) => {
     if (response.socket !== null) return
     const before = waiting.get(socket) ?? 0
-    // Node.js still passes on the other requests of the same packet; they get no turn.
+    // Node.js still passes on the other requests of the same packet, but they are never handled.
     if (before >= maxWaiting) return void socket.destroy()
     waiting.set(socket, before + 1)
     response.once('socket', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1))
   })
   app.addHook('onRequest', (_request, { raw }, done) => {
     if (raw.socket !== null) done()
-    // An answer within the event itself would be ended twice.
+    // Continue only after the event, because Node.js would end an answer twice that is sent within the event.
     else raw.once('socket', () => process.nextTick(done))
   })
 }

@@ -46,7 +46,7 @@ function watchChunks(request: IncomingMessage, response: ServerResponse): void {
     stopReading(request, response)
     return false
   }
-  // Without a reader, Node.js would drop the rest of the body of an answered request, and not call `push`.
+  // Read the rest of the body after the answer. Otherwise Node.js would drop it without calling `push`.
   response.once('prefinish', () => {
     if (!request.complete) request.resume()
   })

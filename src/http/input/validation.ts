@@ -205,8 +205,8 @@ const keywords: Record<string, (params: SchemaError['params']) => Rule> = {
 }
 
 /**
- * Rules of some patterns, by the pattern. Schemas with these patterns have no `x-rule`, because they also limit the
- * length, and `x-rule` would replace the message about the length, too.
+ * The rule that is reported when a text does not match one of these patterns. An `x-rule` in the schema would replace
+ * the message about the maximum length, too.
  */
 const patterns: Record<string, RuleCode> = { [plainLines]: 'plain-lines' }
 const formats: Record<string, RuleCode> = { uuid: 'uuid', uri: 'url', date: 'day', 'date-time': 'date-time' }

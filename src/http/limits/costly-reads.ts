@@ -28,8 +28,8 @@ export type Reads = {
 
 export type CostlyReads = Reads & {
   /**
-   * Begins a read of a file that is sent while it is read. Waits like `begin`, and then until fewer than the maximum of
-   * such files are being read (`fileLimits`).
+   * Begins a read of a file that is sent while it is read. Waits like `begin`. Then waits until the limit for
+   * concurrent reads of such files (`fileLimits`) allows one more.
    *
    * @returns `aside`: the database to read from; `signal`: aborts when the client disconnects
    * @throws DomainError like `takePlace`; 'unavailable' when the reads of other files take too long

@@ -23,8 +23,8 @@ return { string.format('%.3f', full), string.format('%.3f', now) }`
 
 const commandTimeoutMs = 250
 /**
- * A command that fails after at least this time has timed out, because a lost connection makes it fail at once. Half of
- * the time limit is enough to tell them apart, and timers may end early.
+ * A command that fails after this time or later has timed out. On a lost connection it would fail at once. This is only
+ * half of the time limit, because timers may end early.
  */
 const slowFailureMs = commandTimeoutMs / 2
 /** After a timeout, Redis is not used for this long, so that not every request waits for a timeout. */

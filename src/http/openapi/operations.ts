@@ -168,7 +168,7 @@ const replayed = {
   description: 'The answer is the stored one of an earlier request with the same key',
 }
 
-/** A reference to a named schema that keeps its TypeScript type. */
+/** Returns a reference to a named schema. The reference has the same TypeScript type as the schema. */
 export function ref<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema>>({ $ref: `${(schema as { $id?: string }).$id}#` })
 }
@@ -206,8 +206,8 @@ const errorOf: Record<Api, TSchema> = {
 }
 
 /**
- * The answers that refuse a body. Operations without a body, other than GET and HEAD, have them as well, because a body
- * that is sent to them is also checked. A file that is read while it arrives has a limit of its own, or none.
+ * The error answers for a refused body. All operations except GET and HEAD have them, because a body is checked even
+ * when the operation needs none. A file that is read while it arrives has a size limit of its own, or none.
  *
  * @param defaultLimit the maximum size of a body in bytes, for a route that sets none
  */

@@ -161,7 +161,7 @@ async function* partsOf(
   }
 }
 
-/** The bytes of a part. The library reports a form that breaks off to this stream, or to the form, or to both. */
+/** The bytes of a part. When a form breaks off, the library emits the error on this stream, on the form, or on both. */
 async function* piecesOf(part: Part): AsyncGenerator<Buffer> {
   try {
     yield* part.bytes as AsyncIterable<Buffer>
