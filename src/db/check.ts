@@ -12,7 +12,7 @@ export type Check = {
   name: string
   /** The text of the result when no row breaks the rule. In it, `{name}` stands for a count. */
   holds: string
-  /** The names of the numbers in the result, for programs that read it. They are present when no row breaks the rule. */
+  /** The names of the numbers that programs get with the result when no row breaks the rule. */
   params?: readonly string[]
 }
 
@@ -25,7 +25,10 @@ export type CheckResult = { code: string; name: string; ok: boolean; detail: str
 /** One violation that a check found. `text` describes it in plain words and contains no secrets. */
 export type Finding = { code: string; text: string }
 
-/** Counts by the code of the check and the name of the count. The counts of all ranges of keys are added up. */
+/**
+ * `counts[code][name]` is the count with this name, for the check with this code. The counts of all ranges of keys are
+ * added up.
+ */
 export type Counts = Record<string, Record<string, number>>
 
 export type Piece = {
@@ -88,7 +91,7 @@ export type Read = {
   /** SQL that follows `from`. */
   from: string
   rules: readonly Rule[]
-  /** The SQL expressions of the counts, by the code of the check and the name of the count. */
+  /** `counts[code][name]` is the SQL expression of the count with this name, for the check with this code. */
   counts?: Record<string, Record<string, string>>
   /**
    * Waits until background work that the rules rely on, such as the numbering of events, is done. It is called when

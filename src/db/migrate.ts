@@ -95,7 +95,7 @@ function stepsOf(pending: readonly Migration[]): Step[] {
     .map(migration => (migration === first ? [first, second] : [migration]))
 }
 
-/** Refuses to change the schema while processes are connected that would then give wrong answers. */
+/** Refuses to change the schema while older processes are connected that would give wrong answers after the change. */
 async function refuseBesideOlder(database: Queryable, pending: readonly Migration[]): Promise<void> {
   const older = refusedBy(
     pending.map(({ sql }) => sql),

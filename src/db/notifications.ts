@@ -43,7 +43,7 @@ type ListenOptions = {
    * server.
    */
   onConnected?: () => void
-  /** Called when a connection listens, and every handler was called. */
+  /** Called once a new connection listens and every handler was called. */
   onListening?: () => void
   /** Called before each attempt to reconnect. */
   onReconnect?: () => void

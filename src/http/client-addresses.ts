@@ -8,7 +8,7 @@ import type { Server } from 'node:net'
  */
 export function keepClientAddresses(server: Server): void {
   server.on('connection', socket => {
-    // Without an address, the client has left already.
+    // If there is no address, the client has already left.
     if (socket.remoteAddress === undefined) socket.destroy()
   })
 }

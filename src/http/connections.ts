@@ -30,7 +30,7 @@ const lookEveryMs = 5_000
  * Limits the number of anonymous connections. Node.js itself limits how long headers may take once they have begun, and
  * how long a connection may be idle after an answer.
  *
- * @param share the part of the file descriptors that anonymous connections, with the files sent on them, may take
+ * @param share the fraction of the file descriptors that anonymous connections and the files sent on them may take
  * @returns a function to call when the server stops. It ends all connections on which nothing was ever sent. After
  *   Node's time limit for headers, it also ends all other anonymous connections that wait for no answer, such as those
  *   with an incomplete header

@@ -1,7 +1,7 @@
 /** `GET /`: links to everything that this address offers. */
 import type { FastifyInstance } from 'fastify'
 
-/** @param places the links, which are the answer. If `portal` is given, browsers are redirected to it instead */
+/** @param places the links that are sent as the answer. If `portal` is given, browsers are redirected to it instead */
 export function registerRoot(app: FastifyInstance, places: { portal?: string }): void {
   app.get('/', { schema: { hide: true } }, async (request, reply) => {
     reply.headers({ vary: 'accept', 'cache-control': 'no-cache' })

@@ -21,7 +21,7 @@ export function addressPrefixes(address: string): [network: string, unit: string
   return [own.replace(/\.\d+$/, '.0/24'), own]
 }
 
-/** An address without port and zone; IPv4 in IPv6 (`::ffff:192.0.2.1`) is IPv4. */
+/** Returns an address without its port and zone. IPv4 in IPv6 (`::ffff:192.0.2.1`) becomes plain IPv4. */
 export function plainAddress(address: string): string {
   if (!address.includes(':')) return address
   const plain = withoutPort(address).replace(/%.*$/, '')

@@ -2,8 +2,8 @@
 
 const maxBytes = 4096
 /**
- * The maximum number of lines in a batch. It is small, so that a batch is processed before the garbage collector moves it to the
- * memory of long-lived objects, which takes more time.
+ * The maximum number of lines in a batch. It is small, so that a batch is processed before the garbage collector moves
+ * it to the memory of long-lived objects. Such a move takes time.
  */
 const maxLines = 200
 

@@ -1,6 +1,6 @@
 /**
- * ISO 8601 durations: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`, `PT0.5H`. Only the last unit may have a fraction, and
- * years and months never, because their length varies. A result is rounded to milliseconds.
+ * ISO 8601 durations: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`, `PT0.5H`. Only the last unit may have a fraction. Years
+ * and months may have none, because their length varies. A result is rounded to milliseconds.
  */
 
 const fraction = '(?:[.,]\\d{1,9}(?=[A-Z]$))?'

@@ -12,7 +12,8 @@ export const nameParameter = {
  * Builds a search for a part of a name in any case and alphabet. `ilike` and `lower` know only ASCII in a database with the
  * locale C, such as the embedded one.
  *
- * @returns a PostgreSQL regular expression that matches this text, each character in all its forms by Unicode's simple case folding
+ * @returns a PostgreSQL regular expression that matches this text, with each character in any of its forms by Unicode's
+ *   simple case folding
  */
 export const namePattern = (part: string): string => [...part].map(inAnyCase).join('')
 

@@ -18,8 +18,8 @@ export type Gathering = {
 }
 
 /**
- * How many bytes are gathered before a write: a write takes as long as copying this many bytes. Fewer bytes are written
- * at the beginning, at the end, and after `gatherMs`.
+ * How many bytes are gathered before a write, because each write takes as long as copying this many bytes. Fewer bytes
+ * are written at the beginning, at the end, and after `gatherMs`.
  */
 const enoughBytes = 128 * 1024
 const gatherMs = 5

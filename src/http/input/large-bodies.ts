@@ -126,8 +126,8 @@ const takesLarge = ({ routeOptions: { bodyLimit = 0, config } }: FastifyRequest)
 const isChunked = ({ headers }: FastifyRequest): boolean => headers['transfer-encoding'] !== undefined
 
 /**
- * Whether a JSON body is announced as large. A body that is larger than the route accepts does not count, because it is refused
- * without being read.
+ * Whether a JSON body is announced as large. Returns false for a body that is larger than the route accepts, because
+ * such a body is refused and not read.
  */
 function isLarge({ headers, routeOptions: { bodyLimit = 0 } }: FastifyRequest): boolean {
   const announced = Number(headers['content-length'] ?? 0)

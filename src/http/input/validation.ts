@@ -44,7 +44,7 @@ function createAjv(): Ajv2020 {
 
 const ajv = createAjv()
 
-/** The parts of an AJV error that messages are made of. */
+/** The parts of an AJV error that are needed to write its message. */
 export type SchemaError = Pick<ErrorObject, 'instancePath' | 'schemaPath' | 'keyword' | 'params' | 'parentSchema'>
 
 /** Finds the schema errors of a value, in a form that can be sent to another process. It writes the schema's defaults into the value. */

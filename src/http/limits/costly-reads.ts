@@ -59,8 +59,8 @@ export const fileLimits: ConcurrencyLimits = {
 const maxRestMs = 3_000
 /**
  * How long a long read still counts after its answer: three times as long as it took, up to `maxRestMs`. So a partner
- * that sends reads without a break keeps only half a processor of the database busy on average. With reads of more than
- * a second it is more, because the pause is limited.
+ * that sends reads without a break uses on average half a processor of the database. With reads of more than a
+ * second it uses more, because `maxRestMs` limits the pause after each read.
  */
 const restAfterLongRead = (tookMs: number): number => Math.min(3 * tookMs, maxRestMs)
 

@@ -25,7 +25,7 @@ const limits = { parts: maxParts + 1, headerPairs: 16, headerSize: 8 * 1024 }
 
 export type FileFormRules = {
   maxBytes: number
-  /** The time limit for the whole form, even at a steady rate. */
+  /** The time limit for the whole form, even if its bytes arrive without a pause. */
   maxMs: number
   /** The names of the other fields that the form may have, each with its maximum length in characters. */
   texts: Record<string, number>

@@ -100,7 +100,7 @@ async function* all(next: () => Promise<IteratorResult<unknown>>): AsyncGenerato
   for (let chunk = await next(); !chunk.done; chunk = await next()) yield chunk.value
 }
 
-/** Reads chunks as they arrive. @throws SlowUploadError when they arrive below the minimum rate */
+/** Reads chunks as they arrive. @throws SlowUploadError when they arrive more slowly than `rate` allows */
 function atRate(chunks: AsyncIterator<unknown>, rate: UploadRate): () => Promise<IteratorResult<unknown>> {
   let [waitedMs, came, isFirst] = [0, 0, true]
   return async () => {
