@@ -43,7 +43,7 @@ async function runProcess(args: [Task, string], text: string, limit: AbortSignal
   const child = spawn(process.execPath, [fileURLToPath(new URL('./anchor-process.ts', import.meta.url)), ...args], {
     stdio: ['pipe', 'ignore', 'pipe'],
     cwd: '/',
-    // The process needs none of our settings, which contain secrets.
+    // Passes no environment variables: the process needs none, and ours contain secrets.
     env: {},
   })
   running = child

@@ -1,6 +1,6 @@
 /**
- * The audit's check of the log: recomputes the chain of the last two days. The code that checks the chain (`verifier.ts`) shares
- * only the hash functions (`chain.ts`) with the code that writes it.
+ * The audit's check of the log: recomputes the chain of the last two days. The checking code (`verifier.ts`) and the
+ * writing code share only the hash functions (`chain.ts`).
  */
 import { type Account, platformAccountId } from '../access/caller.ts'
 import { realMs } from '../clock.ts'

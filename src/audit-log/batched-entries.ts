@@ -9,7 +9,7 @@ import { type Fact, recordEntries } from './recording.ts'
 
 export type BatchedEntries = {
   /**
-   * Resolves when the entry is stored. Show the data that the entry is about only after that.
+   * Resolves when the entry is stored. Only then may the data that the entry is about be shown.
    *
    * @throws DomainError 'unavailable' when it cannot be stored, or too many entries wait
    */

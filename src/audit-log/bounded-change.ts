@@ -5,7 +5,7 @@
 import type { EntryChange } from './entry.ts'
 
 /**
- * Up to these limits, an entry and the history of a campaign show a list in full. Of a longer list they show only the
+ * The maximum size of a list that an entry and a campaign's history show in full. For a longer list they show only its
  * length.
  */
 const maxListed = { items: 100, characters: 1_024 }
@@ -17,7 +17,7 @@ type List = readonly string[]
 const shownList = (list: List): List | number => (isLongList(list) ? list.length : list)
 
 /**
- * The elements that were added to a list, and those removed from it. If they are many or long, only how many they are.
+ * The elements that were added to a list and removed from it, or only their numbers if they are many or long.
  * @param before null: there was no list
  */
 export function listChange(before: List | null, after: List | null): EntryChange[string] {

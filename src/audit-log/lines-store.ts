@@ -42,8 +42,8 @@ async function findRange(database: Queryable, account: LogAccount, span: Span): 
 
 /**
  * The columns of `Line`. The last one, `columns`, joins the columns that repeat parts of the entry's text, as
- * `columnsOf` (`verifier.ts`) does. The time in it has milliseconds, as in the entry. But if somebody has added
- * microseconds to the stored time, it has them too, and so differs from the entry.
+ * `columnsOf` (`verifier.ts`) does. Its time has milliseconds, as in the entry. If somebody has added microseconds to
+ * the stored time, they are shown, so that the check finds a difference.
  */
 export const lineColumns = `seq, entry, account_hash as "accountHash", hash, concat_ws(' ', account_type,
   coalesce(nullif(account_id, '${platformAccountId}')::text, ''), account_seq,

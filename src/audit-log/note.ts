@@ -78,7 +78,7 @@ export function readNote(note: string): ReadNote | null {
   }
 }
 
-/** The beginnings of `perkline.audit/` as alternatives of a regular expression. */
+/** A regular expression's alternatives for a cut-off `perkline.audit/`: `p`, `pe`, `per` and so on. */
 const cutNames = [...'perkline.audit/'].map((_, index, letters) => letters.slice(0, index + 1).join('')).join('|')
 
 /**

@@ -12,7 +12,7 @@ export type Origin = {
 /** The account of the platform, as the log records it. */
 export const platformAccount: RecordedAccount = { type: 'platform', id: null }
 
-/** The origin of changes that the platform makes by itself at a certain time. */
+/** The origin of changes that the platform makes by itself when their time has come. */
 export const clockOrigin: Origin = {
   account: platformAccount,
   actor: { type: 'clock', id: null },

@@ -97,8 +97,8 @@ function filtersOf({ action, actor, object, from, until }: EntrySearch): Filter[
 }
 
 /**
- * Turns the period of a search into conditions on the numbers of entries, so that the search does not read entries far
- * outside of the period.
+ * Turns the period of a search into conditions on the numbers of entries. So the search reads only entries in or near
+ * the period.
  */
 export function boundsOf(search: Period, number: string, put: Put): string[] {
   const near = (condition: string, order: string) =>

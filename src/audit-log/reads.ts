@@ -77,8 +77,8 @@ export type ShownCheckpoint = {
 }
 
 /**
- * For a partner, adds to each checkpoint the head of the partner's own chain, and the key that signs this head. For
- * users of the platform, it adds neither.
+ * Adds to each checkpoint the head of the partner's own chain, and the key that signs this head. For users of the
+ * platform, nothing is added.
  *
  * @throws SealingError when none of the master keys can decrypt the signing key
  */

@@ -142,8 +142,8 @@ const unknownKey = 'unknown'
 
 function newSum({ action, caller, trace, lacking }: Refused): Sum {
   const origin = caller && originOfCaller({ ...caller, trace })
-  // The entry names an actor only when nothing but the address was refused: the password was right, so we know who
-  // tried. After a wrong password it could have been anybody.
+  // The entry names an actor only if the password was right and the address was refused. After a wrong password, we
+  // cannot know who tried.
   const isProven = origin !== null && action === 'address.refused'
   return {
     origin: isProven ? origin : unknownOrigin(trace),

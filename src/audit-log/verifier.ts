@@ -67,8 +67,8 @@ export type Verifier = {
   add(line: Line): boolean
   end(): Verified
   /**
-   * How many entries could not be checked, because the hash before them is not known. If a log does not begin at number
-   * 1, this concerns the first entry of each account, unless it is the account's entry 1.
+   * How many entries could not be checked, because the hash before them is not known. If a log begins after number 1,
+   * this is the first entry of each account whose own entry 1 is not in the log.
    */
   unproven(): number
 }

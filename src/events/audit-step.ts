@@ -34,8 +34,8 @@ export const numberedSince = `(select greatest(p.reached, case when exists (sele
   from event_positions p where p.name = 'events.subjects')`
 
 /**
- * SQL for an instant by the platform's clock up to which all events are numbered. It is 10 minutes before the last time
- * when the numbering left no event waiting, because every change is committed within 10 minutes.
+ * SQL for an instant by the platform's clock up to which all events are numbered. It is 10 minutes before the last run
+ * of the numbering that left no event waiting. The 10 minutes are the longest time until a change is committed.
  */
 export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rulesOffset} from event_ticks
   where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`

@@ -78,7 +78,7 @@ const rows = [
 export type EventTypeName = (typeof rows)[number]['type']
 export const eventTypes: readonly (EventType & { type: EventTypeName })[] = rows
 
-/** The default type of the test operation. It never appears in a feed. */
+/** The type of event that the test operation sends by default. It never appears in a feed. */
 export const testType = 'test.ping'
 export const testTypes: readonly EventType[] = [
   ...eventTypes,

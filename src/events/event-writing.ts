@@ -102,6 +102,6 @@ export const orderText = (status = 'o.status'): string => `
   || ',"reservedUntil":' || ${endOfReservation(status)} || ',"confirmedAt":' || ${jsonInstantOrNull('o.confirmed_at')}
   || ',"cancelledAt":' || ${jsonInstantOrNull('o.cancelled_at')} || ',"paymentReference":' || ${jsonText('o.payment_reference')} || '}'`
 
-/** The joins that `orderText` needs in addition to `o`. */
+/** The joins of `t` and `m`, which `orderText` needs in addition to `o`. */
 export const orderTextJoins = `
   join tariffs t on t.tariff_id = o.tariff_id join mobile_operators m on m.mobile_operator_id = t.mobile_operator_id`

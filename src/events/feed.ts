@@ -49,8 +49,8 @@ export async function readFeed(deps: FeedDeps, account: Account, params: FeedPar
   const types = params.types.length === 0 ? null : typesOf(params.types)
   const { after } = params
   if (after === 'now') {
-    // Number all recorded events first. Otherwise changes made before this request could appear after the end that we
-    // return.
+    // Number all recorded events first. Otherwise events of changes made before this request could later get a position
+    // after the end that we return.
     await deps.numberAllEvents()
     return atEnd(await requireFeed(deps, account, null, params.feedId))
   }
@@ -72,7 +72,8 @@ async function untilFound(deps: FeedDeps, account: Account, params: ReadParams, 
   while (page.count === 0 && !page.hasMore) {
     const ms = endsAtMs - performance.now()
     const hasGrown = ms > 0 && (await deps.waiters.wait(account, page.nextAfter, ms, params.signal))
-    // Read at the end of the wait, too: the feeds may have restarted during it, and restarts wake nobody.
+    // Read again even if the wait found no event: the feeds may have restarted meanwhile, and a restart does not end
+    // the wait.
     page = await readPage(deps, account, { ...params, after: page.nextAfter })
     if (!hasGrown) break
   }

@@ -44,9 +44,8 @@ export const isOneOf = (kinds: readonly string[]): string => `kind in (${kinds.m
 const orderColumns = 'recorded_at, kind, account, subjects'
 
 /**
- * A query for the outbox rows that a consumer has not taken at a position. The position must be passed in parameters,
- * so that the planner knows its values. If the query looked the position up itself, the planner would expect to read a
- * third of the table.
+ * A query for the outbox rows that a consumer has not taken at a position. The position is passed in parameters, so
+ * that the planner knows its values. Without these values, the planner would expect to read a third of the table.
  *
  * @param first the number of the SQL parameter for the position's `xmax`; the next parameter is for its `xips`
  * @param options.before an upper bound of `xid`, if any

@@ -12,7 +12,7 @@ const detachWait = '5s'
 
 /**
  * Drops the old partitions of each table, and deletes old or finished replays. A partition that a long read is using
- * stays until the next run. The later partitions of the same table then stay, too, because PostgreSQL detaches one
+ * stays until the next run. Then the later partitions of the same table also stay, because PostgreSQL detaches only one
  * partition of a table at a time.
  *
  * @throws the first error, at the end

@@ -3,8 +3,8 @@ import type { TSchema } from 'typebox'
 import type { EventType } from './catalogue.ts'
 
 /**
- * Values that replace the examples of a schema. Several types of events share a schema, and its examples do not fit
- * each of these types.
+ * Values that replace examples of a schema. Several types of events share one schema, and some of them need other
+ * examples.
  */
 const settled = { status: 'confirmed', reservedUntil: null, confirmedAt: '2026-11-22T08:05:00.000Z', cancelledAt: null }
 const unsettled = { confirmedAt: null, cancelledAt: null, paymentReference: null }

@@ -65,8 +65,8 @@ export const lastSequence = `coalesce((
 const eventId = `((select left(uuid_at(at)::text, 15) from until) || substr(gen_random_uuid()::text, 16))::uuid`
 
 /**
- * `announced` sends a notification. The result counts its rows, because PostgreSQL does not run a `select` in a `with`
- * query whose rows nothing reads.
+ * `announced` sends a notification. The result counts the rows of `announced`, because PostgreSQL skips a `with` query
+ * that only selects if its rows are not read.
  */
 const sequenceText = ({ parts }: Piece): string => `
   with ${parts}, changes as materialized (${ofOrders} union all ${ofOthers}

@@ -292,8 +292,8 @@ export async function recoverOutbox(database: Database): Promise<void> {
     await transaction.execute(
       'delete from event_ticks as t using event_ticks as later where t.consumer = later.consumer and t.tick_id < later.tick_id',
     )
-    // Set every position below all running transactions. Otherwise a transaction that waits for the lock on the outbox
-    // now would count as seen, and the rows that it writes later would be missed.
+    // Set every position below all running transactions. Otherwise a position could count a transaction that waits for
+    // the outbox's lock as read, and its later rows would be missed.
     await transaction.execute(`
       update event_ticks set snapshot = (least(oldest, own) || ':' || least(oldest, own) || ':')::pg_snapshot, towards = null, reached = null
       from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, pg_current_xact_id()::text::bigint as own) as now`)
@@ -344,8 +344,8 @@ export async function emptyOldSlots(database: Database): Promise<void> {
 }
 
 /**
- * How long the emptying of a slot waits for its lock. It is long enough for a read of the sales figures to end. It is
- * short enough for writers, which have to wait behind this lock.
+ * How long the emptying of a slot waits for its lock. In this time a read of the sales figures ends. A longer time
+ * would delay writers, because they wait behind this lock.
  */
 const lockWait = '200ms'
 

@@ -21,9 +21,9 @@ export type FeedWaiters = {
    */
   wait(account: Account, after: number, ms: number, signal: AbortSignal): Promise<boolean>
   /**
-   * Reserves one of the account's places for all waits of one request.
+   * Counts a request as one of the account's waiting requests, however often it waits.
    *
-   * @returns a function that frees the place
+   * @returns a function after which the request is no longer counted
    * @throws DomainError 'too-many' when `maxWaiting` requests of the account are waiting
    */
   take(account: Account): () => void

@@ -124,7 +124,7 @@ declare module 'fastify' {
     longUpload?: boolean
     /** The time within which a body must arrive on a route that accepts large bodies. */
     bodyTimeoutMs?: number
-    /** What the body must be, for the message of a 415. */
+    /** The required type of body, as the message of a 415 names it. */
     bodyType?: string
     /** The route reads no query, so the query may be any text. */
     ignoresQuery?: boolean
@@ -147,7 +147,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   return app
 }
 
-/** Creates the app with Node's and Fastify's settings, and the answers to input that reaches no hook. */
+/**
+ * Creates the app with Node's and Fastify's settings. Also answers requests that reach no hook, such as malformed ones.
+ */
 function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstance {
   const headers = defaultHeaders(deps.publicUrl)
   const answerUnreadable = createUnreadableAnswer(headers)
@@ -163,7 +165,7 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
     // A path parameter may be as long as a whole address. So an id that is too long reaches the rule for that id and
     // gets its error.
     routerOptions: { maxParamLength: maxAddressLength },
-    // Node's limit for a whole request would cut off long uploads; `limitBodyTime` takes its place.
+    // Switches off Node's limit for a whole request, which would cut off long uploads. `limitBodyTime` replaces it.
     requestTimeout: 0,
     keepAliveTimeout: keptMs,
     return503OnClosing: false,
@@ -172,8 +174,8 @@ function createServer(deps: AppDeps, limitHeaders: LimitHeaders): FastifyInstanc
       connectionsCheckingInterval: 1_000,
       // Requests without the header Host are refused by our own code, because Node's answer to them has no body.
       requireHostHeader: false,
-      // With this option, a request without a body has no body stream to read to its end. Reading that stream was a
-      // tenth of the work for a short answer.
+      // With this option, Node.js makes no body stream for a request without a body. Reading that stream to its end
+      // took a tenth of the time of a short answer.
       optimizeEmptyRequests: true,
     },
     clientErrorHandler: answerUnreadable,

@@ -42,7 +42,7 @@ export type JobDeps = CampaignDeps &
     /** The dependencies with which checkpoints of the audit log are made. */
     checkpoints: CheckpointDeps
     refusalSums: Pick<RefusalSums, 'add'>
-    /** Called with each login that nobody finished, for the log. */
+    /** Called with each login that was begun but not finished, to log it. */
     observeFailure(failure: LoginFailure): void
     auditYears: number
     /** Days that events are kept. */
@@ -68,7 +68,10 @@ type Job = {
    * The name of another job. While that job has more work, this job does only one batch of its own work per interval.
    */
   yieldsTo?: string
-  /** How long a change of the sandbox clock waits for this job; default: until nothing is due. */
+  /**
+   * The longest time for which a change of the sandbox clock waits for this job. Default: it waits until nothing is
+   * due.
+   */
   waitedForMs?: number
   /**
    * Does a limited part of the work that is due.

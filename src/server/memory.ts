@@ -1,4 +1,4 @@
-/** Releases memory that only the start needed. */
+/** Releases the memory that was needed only during the start. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
 import type { FailureLog } from './failure-log.ts'
 
-/** For this long after a read of the database, all scrapes of the metrics get the value that was read. */
+/**
+ * How long a value is reused after it was read from the database. Meanwhile all scrapes of the metrics get this value.
+ */
 const readEveryMs = 15_000
 /** How long the last value is used while reading fails. After that, the metric has no value, so that alerts notice. */
 const keptMs = 5 * 60_000
@@ -48,9 +50,9 @@ export function cached<T>(name: string, log: FailureLog, read: () => Promise<T>)
 const waitMs = 2_000
 
 /**
- * @returns a function that reads a value, or returns null if the read takes longer than two seconds. On a connection
- *   that does not answer, a read takes much longer, and the other metrics must not wait for it. The read goes on, and
- *   later calls wait for the same read
+ * @returns a function that reads a value, or returns null if the read takes longer than two seconds. If the database
+ * does not answer, a read takes much longer, and the other metrics must not wait for it. A late read continues, and
+ * later calls wait for this read instead of starting another
  */
 export function timeLimited<T>(read: () => Promise<T>): () => Promise<T | null> {
   let running: Promise<T> | null = null
@@ -65,8 +67,8 @@ export function timeLimited<T>(read: () => Promise<T>): () => Promise<T | null> 
 type GaugeAs = { name: string; help: string; withoutAnswer?: number }
 
 /**
- * Adds a gauge whose value is read for each collection. If the value is unknown, the gauge shows `withoutAnswer`.
- * Without `withoutAnswer`, it shows no value, because 0 would be wrong.
+ * Adds a gauge whose value is read for each collection. If the value is unknown, the gauge shows `withoutAnswer`. If
+ * `withoutAnswer` is not given, the gauge shows no value, because 0 would be wrong.
  */
 export function addGauge(
   registers: Registry[],

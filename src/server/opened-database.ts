@@ -110,7 +110,7 @@ export async function waitForRecovery(database: Database, logger: Logger): Promi
 }
 
 /**
- * Requires a database session for each connection.
+ * Checks that each connection has its own database session.
  * @throws ConfigError when a pooler shares sessions between clients
  */
 export async function requireOwnSessions(database: Database): Promise<void> {
@@ -132,10 +132,7 @@ export async function warnOfTooFewConnections(database: Database, config: Config
     )
 }
 
-/**
- * Warns when the user of the database may not make temporary tables, without which uploads, imports and the audit
- * fail.
- */
+/** Warns when the user of the database may not make temporary tables. Uploads, imports and the audit need them. */
 export async function warnOfNoTemporaryTables(database: Database, logger: Logger): Promise<void> {
   if (!(await mayMakeTemporaryTables(database)))
     logger.warn(

@@ -45,8 +45,8 @@ export async function readAuthorities(caFile: string | null): Promise<string[] |
   const own = await readFile(caFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new ConfigError([`WEBHOOK_CA_FILE can't be read: ${error.code}`])
   })
-  // The end of a certificate is optional in this pattern. So the pattern also finds a certificate without an end, and
-  // `isCertificate` refuses it.
+  // The end of a certificate is optional in this pattern. So a certificate without an end is found too, and
+  // `isCertificate` then refuses it.
   const certificates = own.match(/-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----(?:[^-]*-----END \1-----)?/g) ?? []
   if (certificates.length === 0 || !certificates.every(isCertificate))
     throw new ConfigError(['WEBHOOK_CA_FILE must hold certificates in PEM form, at least one, each of them valid'])

@@ -128,8 +128,8 @@ const guardOf = (parts: Parts) => ({
 const partnerDeps = ({ start, pools, clock, monitoring, sales, webhooks, worker }: Parts) => ({
   database: pools.others,
   clock,
-  // Single orders are read through the pool of sales, because its connections have already planned the statements that
-  // read orders.
+  // Uses the connection pool of sales to read single orders, because its connections already have plans for these
+  // statements.
   orderLookUp: createOrderLookUp({
     database: pools.database,
     clock,

@@ -88,7 +88,7 @@ type Monitoring = ReturnType<typeof createMonitoring>
 type Sales = Awaited<ReturnType<typeof createSales>>
 type Webhooks = Awaited<ReturnType<typeof createWebhooks>>
 
-/** How often each process reads changes again, in case a notification was lost. */
+/** How often each process looks for changes in the database, in case a notification of a change was lost. */
 const pollMs = 2_000
 /** If the machine's clock and the database's clock differ by more than this at the start, a warning is logged. */
 const maxOffsetSeconds = 60
@@ -137,7 +137,7 @@ export async function createAccess({ config, running, logger, onError, closers }
   closers.unshift(() => activity.close())
   return {
     tokenKeys,
-    /** Whether this process can sign tokens, or need not issue any. */
+    /** True when this process can sign tokens, or when it issues no tokens. */
     canIssue: () => !mayIssue || tokenKeys.canSign(realMs()),
     tokens: createTokens(tokenKeys),
     refusals: createRefusals(access, config.platformMfa),
@@ -254,8 +254,8 @@ export async function createSales(
 }
 
 /**
- * Listens for notifications of the database. When another process has changed data that this process keeps in memory,
- * this process reads it again.
+ * Listens for notifications of the database. When another process has changed data, this process updates its copy in
+ * memory.
  */
 export async function listenForChanges(
   { config, logger, onError, closers }: Start,

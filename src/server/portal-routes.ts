@@ -15,7 +15,7 @@ import { type PeoplePortalDeps, peoplePortalRoutes } from '../people/routes.ts'
 export type PortalRoutesDeps = SessionDeps & PortalEsimDeps & PeoplePortalDeps
 
 export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (app, deps) => {
-  // This plugin has its own prefix; its inner plugins must not add it again.
+  // This plugin is registered with a prefix. The plugins below must not add that prefix again.
   await app.register(sessionRoutes, { ...deps, prefix: '' })
   await app.register(peoplePortalRoutes, { ...deps, prefix: '' })
   await app.register(directoryRoutes, { ...deps, prefix: '' })

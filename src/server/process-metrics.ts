@@ -59,8 +59,7 @@ export function createProcessMetrics(registry: Registry, sources: Sources) {
 }
 
 function addBuildInfo(registry: Registry, instance: Instance): void {
-  // Prometheus labels each process with its address. Replace this label only if the settings give a name, which says
-  // more than the address.
+  // Prometheus labels each process with its address. If the settings give a name, use the name as the label instead.
   if (instance.isGiven) registry.setDefaultLabels({ instance: instance.name })
   new Gauge({
     name: 'perkline_build_info',

@@ -35,7 +35,8 @@ export async function reset(json: boolean): Promise<void> {
 }
 
 /**
- * Checks that the database was not used in live mode. The settings may name another mode than the database was used in.
+ * Checks that the database was not used in live mode. The mode in the settings is no proof, because it may have been
+ * changed.
  */
 async function expectSandbox(config: ReturnType<typeof readConfig>): Promise<void> {
   const { database, close } = await openConfiguredDatabase(config, createLogger('silent'))

@@ -21,11 +21,11 @@ import { createPlatform, type Platform } from './platform.ts'
 import { startError } from './start-error.ts'
 
 /**
- * The time for stopping, in addition to the wait before it (`noticeMs`) and the time limit of requests (`limitMs`).
- * After that the process exits, even if something is still open.
+ * The time for stopping, in addition to `noticeMs` (the wait before it) and `limitMs` (the time limit of requests).
+ * After the sum of the three, the process exits, even if something is still open.
  */
 const closeWithinMs = 15_000
-/** How long to wait at the end until the last log lines are read. */
+/** How long the process waits at its end for a reader of the last log lines. */
 const readWithinMs = 1_000
 
 /**

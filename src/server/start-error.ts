@@ -11,7 +11,7 @@ export function startError(error: unknown): never {
   )
 }
 
-/** Whether another try may reach the database: it is unavailable, but it has not refused the connection. */
+/** Whether a later try may succeed: the database is unavailable, but has not refused the connection. */
 export const mayAnswerLater = (error: unknown): boolean =>
   error instanceof DomainError && error.code === 'unavailable' && refusal(error.cause) === null
 

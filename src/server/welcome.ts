@@ -11,7 +11,7 @@ import { placesOf } from './places.ts'
  * Returns the text to print. It always has the addresses, and in a sandbox with the embedded database also the next
  * steps. If this start made sample data, the text also has the sample credentials and logins. It has commands to paste
  * only if this process runs all services that they need. In live mode or with `DATABASE_URL`, the text is empty if
- * there is neither a terminal nor new sample data.
+ * there is no terminal and no new sample data.
  *
  * @param running the services that this process runs
  * @param samples the credentials and logins made at this start, which are shown only once; null: none were made
@@ -96,7 +96,8 @@ const folder = ({ dataDir }: Config): string => (dataDir === resolve('data') ? '
 const toStart = (config: Config): string => folder(config) + (config.port === 8080 ? '' : `PORT=${config.port} `)
 
 /**
- * Returns the settings with which a command finds this platform. They are empty if all settings have their defaults.
+ * Returns the settings that a command needs to find this platform. The text is empty if all settings have their
+ * defaults.
  */
 function where(config: Config): string {
   const address = config.admin ?? { host: '127.0.0.1', port: config.port }

@@ -33,7 +33,7 @@ export async function countTables(database: Queryable, until: Date | null): Prom
 const newestOf = {
   order: {
     table: 'orders',
-    // Ids ascend with the time of reservation, so this reads only the newest order.
+    // Reads only the newest order, because ids ascend with the time of reservation.
     text: `select greatest(created_at, confirmed_at, cancelled_at) as at from orders where status <> 'withdrawn'
            order by order_id desc limit 1`,
   },

@@ -159,8 +159,8 @@ async function clockFinding(database: Database): Promise<Finding> {
 }
 
 /**
- * Compares how many connections the server accepts with how many all running processes may open. If none is running, it
- * counts one process.
+ * Checks that the server accepts as many connections as all running processes may open. If none is running, it assumes
+ * one process.
  */
 async function connectionsFinding(database: Database): Promise<Finding> {
   const processes = Math.max(1, await countServing(database))
@@ -217,7 +217,10 @@ async function keyFinding(database: Database, masterKeys: readonly Buffer[], isU
   }
 }
 
-/** Reports keys of tokens that the master key does not prove. The list is empty when there are none. */
+/**
+ * Reports the signing keys of tokens that the master keys do not confirm as genuine. The list is empty if all are
+ * genuine.
+ */
 async function tokenKeyFindings(database: Database, masterKeys: readonly Buffer[]): Promise<Finding[]> {
   const { unproven } = await findUnprovenKeys(database, masterKeys, realMs())
   if (unproven.length === 0) return []

@@ -118,8 +118,8 @@ async function askNameServers(name: string): Promise<string[]> {
 const noAddress = new Set(['ENODATA', 'ENOTFOUND'])
 
 /**
- * Returns an empty list when the name has no address of one family (IPv4 or IPv6), because it may have addresses of the
- * other.
+ * Returns an empty list when the name has no address of this family (IPv4 or IPv6). It may have addresses of the other
+ * family.
  */
 const noneAsEmpty = (answer: Promise<string[]>): Promise<string[]> =>
   answer.catch((error: NodeJS.ErrnoException) => {

@@ -212,7 +212,7 @@ export type SealedSecret = { secretId: string; sealed: Buffer }
 
 export type SecretOfEndpoint = SealedSecret & { endpointId: string; validUntil: Date | null }
 
-/** The secrets of endpoints that are valid now, the newest first. */
+/** The currently valid secrets of these endpoints, the newest first. */
 export function findSecrets(database: Queryable, endpointIds: readonly string[]): Promise<SecretOfEndpoint[]> {
   return database.query<SecretOfEndpoint>(
     {

@@ -99,8 +99,8 @@ type EndpointForm = { body: unknown; schemaErrors: readonly BrokenRule[] }
 /**
  * Checks the fields of a new endpoint, and reports all errors at once. `createEndpoint` relies on this check.
  *
- * @throws DomainError 'invalid' when there is any error. If `startAfter` is then also wrong, because it is after the
- *   end of the feed, the list of errors names it too
+ * @throws DomainError 'invalid' when there is any error. The list of errors then also names a `startAfter` that is
+ * after the end of the feed
  */
 export async function requireNewFields(
   { database, urls }: Pick<EndpointDeps, 'database' | 'urls'>,

@@ -26,7 +26,7 @@ export type Lane = {
    * How long the last request took. It is infinite before the first request has ended, and after a request that failed.
    */
   tookMs: number
-  /** Whether the endpoint was limited to one request at a time when its last delivery was claimed. */
+  /** Whether the endpoint got only one request at a time when deliveries for it were last claimed. */
   oneOnly: boolean
   secrets: Secret[]
   /** The endpoint's version when its secrets were read. */
@@ -129,9 +129,7 @@ export class Lanes {
     return share
   }
 
-  /**
-   * How many concurrent requests an endpoint of this account may have. The share of one more account always stays free.
-   */
+  /** How many concurrent requests an endpoint of this account may have. It leaves room for one more account. */
   #maxOfLane(accountId: string): number {
     const ofAccount = this.#max / (this.#shares.size + 1)
     return Math.max(1, Math.min(maxAtOnce, Math.floor(ofAccount / this.#shareOf(accountId).lanes)))

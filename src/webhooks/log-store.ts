@@ -137,8 +137,9 @@ export async function findDelivery(
 }
 
 /**
- * Locks the endpoint of a delivery by writing its row without a change. A statement that creates deliveries
- * (`handOverText`) may have counted those of the endpoint before. It notices that the row is newer, and creates none.
+ * Locks the endpoint of a delivery by writing its row without a change. If the statement that creates deliveries
+ * (`handOverText`) has counted the endpoint's deliveries before this write, it sees that the row is newer and creates
+ * none.
  */
 export async function lockEndpointOf(transaction: Queryable, account: Account, deliveryId: string): Promise<void> {
   await transaction.execute(

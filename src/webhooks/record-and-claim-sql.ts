@@ -16,8 +16,8 @@ const succeeded = `last_success_at = now(), failing_since = null, failing_told =
   probe_at = null, probes = 0`
 
 /**
- * SQL: whether somebody asked for a retry while the attempt was running. The retry follows the attempt, whatever its
- * outcome is. If the attempt would have been the last one, the retry becomes the last one.
+ * SQL: whether somebody asked for a retry while the attempt was running. The retry follows this attempt, even after a
+ * success. If this attempt was the last one of the schedule, the retry is one more.
  */
 export const retryAsked = `(forced and state = 'pending')`
 
@@ -83,7 +83,7 @@ const freeEndpoints = `
 
 /**
  * The values that decide how many deliveries are claimed for each endpoint. `under_way` counts the deliveries of the
- * endpoint that any process has claimed and not finished. If some of them belong to other processes, all processes
+ * endpoint that any process has claimed and not finished. If other processes have claimed some of them, all processes
  * together may have at most ten.
  *
  * The statement does not see claims that other statements have made since it began. So each claim also writes the

@@ -34,8 +34,8 @@ export function replayedOf(events: string, { endpoint, since, until, types, only
     where (${types}::text[] is null or e.type = any(${types}::text[]))
       and (${since}::timestamptz is null or ${timestamp} >= ${since}) and (${until}::timestamptz is null or ${timestamp} <= ${until})`
   if (!onlyFailed) return wanted
-  // The newest delivery of an event decides. To find it, PostgreSQL reads every day of deliveries. So we look for it
-  // only if some delivery of the event has failed. `offset 0` makes PostgreSQL check that first.
+  // An event is selected if its newest delivery has failed. To find that delivery, PostgreSQL reads every day of
+  // deliveries. So `offset 0` makes it first check whether any delivery of the event has failed.
   return `
     select * from (
       ${wanted} and e.event_id in (select event_id from webhook_deliveries where endpoint_id = ${endpoint} and state = 'failed')
@@ -110,8 +110,8 @@ export async function insertReplay(
 const early = `interval '5 minutes'`
 
 /**
- * Returns the first event that may have happened at or after `since`, judged by when it was recorded; null: none. In a
- * sandbox it returns the first event of the feed, because the sandbox clock can be far ahead of the time of recording.
+ * Returns the first event that was recorded at or after `since` minus `early`; null: none. In a sandbox it returns the
+ * first event of the feed, because the sandbox clock can be far ahead of the time of recording.
  */
 export async function firstSequenceSince(
   database: Queryable,
@@ -129,8 +129,8 @@ export async function firstSequenceSince(
 
 /**
  * Returns the last event of the newest day that contains an event with this timestamp or an earlier one; null: none.
- * The day is found by its lowest timestamp, which is stored: an event can be recorded days after it happened, if no
- * worker was running.
+ * The stored lowest timestamp of each day finds this day. An event belongs to the day of its recording, which can be
+ * days after it happened, if no worker was running.
  */
 export async function lastSequenceUntil(
   database: Queryable,

@@ -16,8 +16,8 @@ export const waits = [
   24 * hour,
 ] as const
 /**
- * The number of failures that a finished delivery gets when somebody retries it. It is above the length of the
- * schedule, so one more failure ends the delivery again, even while its endpoint is being probed.
+ * The count of failures that a finished delivery gets when somebody retries it. It is above the number of waits in the
+ * schedule, so the next failure ends the delivery again, even while its endpoint is being probed.
  */
 export const failuresOfRetry = waits.length + 1
 const spread = 0.1

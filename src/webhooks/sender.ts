@@ -36,7 +36,10 @@ const connectMs = 5_000
 const wholeMs = 15_000
 const keptMs = 60_000
 const maxReadBytes = 64 * 1024
-/** The maximum number of pieces of an answer. Each piece takes time, and in a chunked answer a piece may be a single byte. */
+/**
+ * The maximum number of `data` events that are read of an answer. Each takes time, and a chunked answer may send single
+ * bytes.
+ */
 const maxPieces = 64
 /** The maximum number of informational answers (1xx) before the final answer. */
 const maxInformational = 10
@@ -157,8 +160,8 @@ function answerOf(request: ClientRequest): Promise<Answer> {
       socket.destroy()
     })
     request.on('error', error => {
-      // Once the status is known, only the time limit still matters. Other errors are ignored, such as a 204 with a
-      // body.
+      // Once the status is known, only an exceeded time limit counts as an error. Others are ignored, such as a 204
+      // with a body.
       if (!hasAnswer || error instanceof LateError) reject(error)
     })
     request.once('close', () => {

@@ -1,5 +1,5 @@
 /**
- * How the secrets of endpoints are encrypted, each bound to its endpoint and id. Checks that all of them can be
+ * How the secrets of endpoints are encrypted. Each is bound to its endpoint and id. Checks that all of them can be
  * decrypted, and encrypts them again with the first master key.
  */
 import type { Database, Queryable } from '../db/database.ts'
@@ -16,7 +16,7 @@ const listedAtOnce = 500
 
 type ListedSecret = SealedSecret & { endpointId: string }
 
-/** The secrets of all endpoints that are valid now, at most 500 at a time. */
+/** The currently valid secrets of all endpoints, at most 500 at a time. */
 async function* allSecrets(database: Queryable): AsyncGenerator<ListedSecret[]> {
   for (let after: string | undefined; ; ) {
     const secrets = await listSecrets(database, after, listedAtOnce)

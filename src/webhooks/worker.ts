@@ -23,7 +23,7 @@ const recordWithinMs = 5
  * process is frozen before it reads the database's answer.
  */
 const maxClaimMs = 10_000
-/** How long nothing is claimed for an endpoint whose secrets could not be decrypted. */
+/** After the secrets of an endpoint could not be decrypted, none of its deliveries is claimed for this long. */
 const unreadableMs = 10_000
 
 /**

@@ -58,8 +58,8 @@ export type AuditOptions = {
 }
 
 /**
- * The audit works for at least this long before it checks whether other connections are busy, because that question
- * costs as much as checking a small batch of rows.
+ * The audit works for at least this long before it checks whether other connections are busy, because this check costs
+ * as much as a small batch of rows.
  */
 const restAfterMs = 50
 /** The longest pause of the audit. A longer pause would not reduce the load any further. */

@@ -28,7 +28,7 @@ const auditLock = 7_365_029
 
 /**
  * Prepares the audit's own connection, which only reads. If PostgreSQL's statistics are out of date, it could choose
- * plans that take hours. So these settings leave it no choice: ranges are found by an index and joined by hash or
+ * plans that take hours. So these settings leave it no choice: it finds ranges by an index, and joins them by hash or
  * merge. If this process hangs or dies, PostgreSQL ends the connection, which releases the lock.
  */
 export async function prepare(connection: Queryable): Promise<void> {
