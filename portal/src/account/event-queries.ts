@@ -10,8 +10,8 @@ export type FeedPage = { data: FeedEvent[]; lookedTo: number; next: Place | null
 
 const pageSize = 50
 /**
- * The number of events in a range if there is a filter, because most of them may not match. A page reads at most
- * `maxWindows` ranges.
+ * The number of events in a range if there is a filter. It is larger than a page, because most events may not match the
+ * filter. A page reads at most `maxWindows` ranges.
  */
 const windowSize = 1_000
 const maxWindows = 10

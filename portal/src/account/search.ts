@@ -4,8 +4,8 @@ import { counting, day, oneOf, searchParams, text } from '../routing/search.ts'
 export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
 
 /**
- * The account that is shown. The platform's people choose a bank or a merchant by its code; without a code it is the
- * platform. For others both values are ignored: they see their own account.
+ * The account that is shown. The platform's people choose a bank or a merchant by its code. Without a code, they see
+ * the platform's account. Other people always see their own account.
  */
 export const accountSearch = searchParams({ bank: text, merchant: text })
 export type AccountSearch = ReturnType<typeof accountSearch>

@@ -1,6 +1,9 @@
 import { isApiError } from './errors.ts'
 
-/** What is stored after an attempt to save. `isSaved` is false if it is a newer version without the change. */
+/**
+ * What is stored after an attempt to save. `isSaved` is false if somebody else's version is stored, which does not
+ * contain the change.
+ */
 type Outcome<Sent, Read> = { isSaved: true; stored: Sent | Read } | { isSaved: false; stored: Read }
 
 /**

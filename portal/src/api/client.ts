@@ -14,8 +14,8 @@ import type { paths as PerklinePaths } from './schema/perkline.ts'
 import { endSession, needFactor } from './session-end.ts'
 
 /**
- * Throws an error answer as an ApiError. A 401 also ends the session, unless it is about a second factor: its code was
- * wrong, or it is needed.
+ * Throws an error answer as an ApiError. A 401 also ends the session, unless a second factor is needed or its code was
+ * wrong.
  *
  * @param isRead whether the request only reads. If a read needs a second factor, the page that sets it up is opened
  */
@@ -72,7 +72,7 @@ export async function linked<Data>(
   return { data, next: before === undefined ? null : Number(before) }
 }
 
-/** The header for a change of the version that the person has seen. */
+/** The header of a change. With it, the platform refuses the change if the person has not seen the newest version. */
 export const ifMatch = (etag: string | null): { 'if-match'?: string } => (etag === null ? {} : { 'if-match': etag })
 
 /**

@@ -20,7 +20,7 @@ const lists = [
 
 type Operations = readonly [methods: string, path: RegExp][]
 
-/** Other operations that keep their key after a lost answer. The brackets in a path contain the changed resource. */
+/** Other operations that keep their key after a lost answer. The regular expression's group is the changed resource. */
 const steps: Operations = [
   ['POST', new RegExp(`^(/cashbacks/for-merchant/${id})/confirm$`)],
   ['POST', new RegExp(`^(/portal/cashbacks/${id}/.+)$`)],
@@ -35,7 +35,7 @@ const steps: Operations = [
   ['POST', new RegExp(`^(/partner/v1/webhook-deliveries/${id})/(?:retry|skip)$`)],
 ]
 
-/** The operations that set a state. They get a new key each time. The brackets contain the changed resource, too. */
+/** The operations that set a state. They get a new key each time. The group is the changed resource. */
 const settings: Operations = [
   ['PUT', new RegExp(`^(/portal/cashbacks/${id}/.+)$`)],
   ['PATCH', new RegExp(`^(/portal/users/${id})$`)],

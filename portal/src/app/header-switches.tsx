@@ -6,7 +6,7 @@ import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { sendLanguage } from '../session/session.ts'
 import { appTexts } from './texts.ts'
 
-/** Names the other language in that language, because a person who needs it may not understand the current one. */
+/** Shows the name of the other language in that language, for people who do not understand the current language. */
 export function LanguageSwitch() {
   const { language, setLanguage } = usePreferences()
   const other = language === 'uk' ? 'en' : 'uk'

@@ -78,7 +78,7 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
     },
   })
   const attempt = useMutation({
-    // Browsers and phones often add a space after a completed login.
+    // Browsers and phones often add a space when they fill in a login.
     mutationFn: (credentials: Credentials) => logIn(queryClient, { ...credentials, login: credentials.login.trim() }),
     onSuccess: result => ('challenge' in result ? onChallenge(result) : enter(result)),
     onError() {

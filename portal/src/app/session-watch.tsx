@@ -6,7 +6,7 @@ import { heardOfKey, personOf, sessionQuery } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
 
 const maxTimerMs = 2 ** 31 - 1
-/** When the login page is loaded: after the person's first page. */
+/** How long to wait before the login page is loaded, so that the person's first page is loaded before it. */
 const loginAfterMs = 3_000
 
 /**

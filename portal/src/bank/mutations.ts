@@ -11,7 +11,10 @@ import { ConfirmTerms } from './components/confirm-terms.tsx'
 import { useCampaignChanged } from './queries.ts'
 import type { BankCampaign } from './types.ts'
 
-/** The version of the campaign that the person sees. Of the campaign's banks, it contains only the person's own. */
+/**
+ * The version of the campaign that the person sees. It contains only one of the campaign's banks: the person's own
+ * bank.
+ */
 export function useSeen({ cashbackId, etag, updatedAt }: BankCampaign): Seen {
   const { id, name } = useSession()
   return { cashbackId, etag, updatedAt, banks: [{ id: id ?? '', name }] }

@@ -44,7 +44,7 @@ export const campaignQuery = (cashbackId: string) =>
       versioned(api.GET('/portal/cashbacks/{cashbackId}', { params: { path: { cashbackId } }, signal })),
   })
 
-/** Reads everything that shows the campaign again, after a change of it. */
+/** After a change of a campaign, reads again everything that shows this campaign. */
 export const useCampaignChanged = (): ((cashbackId: string) => Promise<void>) => useChanged('bank')
 
 /** The merchants for which the bank can create a campaign. */

@@ -48,7 +48,7 @@ export function createFormat(language: Language, timeZone: string) {
     /** `12 K`: for the scale of a chart. */
     compact: (value: number): string => compact().format(value),
     /**
-     * Shows all decimals, because these are terms that two sides agree on.
+     * Shows all decimals, because percentages are terms that merchant and bank agree on.
      * @param value as in the API: 5.5 means 5.5 %
      */
     percent: (value: number): string => percent().format(value),
@@ -65,7 +65,7 @@ export function createFormat(language: Language, timeZone: string) {
     },
     date: (instant: string | Date): string => day().format(new Date(instant)),
     /**
-     * For the scale of a chart.
+     * A day without its year, for the axis of a chart.
      * @param day `YYYY-MM-DD`: a calendar day, in no time zone
      */
     dayOfYear: (day: string): string => dayOfYear().format(new Date(`${day}T00:00:00Z`)),

@@ -32,7 +32,7 @@ const numbers: Record<Language, Intl.NumberFormat> = {
   uk: new Intl.NumberFormat('uk'),
 }
 
-/** The form of a word that fits a count, without the count. */
+/** The singular or plural form of a word for a count. The result does not contain the count. */
 const plural = (language: Language, count: number, forms: PluralForms): string =>
   forms[rules[language].select(count)] ?? forms.other
 

@@ -6,7 +6,7 @@ import type { Language } from './language.ts'
 
 /** Spaces of every width, which people and spreadsheets put between groups of three digits. */
 const space = '[ \\u00a0\\u202f\\u2009]'
-/** JavaScript's numbers are not exact with more digits. */
+/** The maximum number of digits, because JavaScript's numbers are not exact with more. */
 const maxDigits = 15
 
 const plain = '\\d+'

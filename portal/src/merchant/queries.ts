@@ -58,5 +58,5 @@ export const banksQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/cashbacks/for-merchant/banks', { signal })),
 })
 
-/** Reads everything that shows the campaign again, after a change of it. */
+/** After a change of a campaign, reads again everything that shows this campaign. */
 export const useCampaignChanged = (): ((cashbackId: string) => Promise<void>) => useChanged('merchant')

@@ -51,7 +51,7 @@ export const overviewQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/admin/overview', { signal })),
 })
 
-/** Endpoints of all accounts: first the disabled, then the failing, then the others, each by lag, largest first. */
+/** Endpoints of all accounts: the disabled, the failing, then the others. In each group the largest lag comes first. */
 export const allEndpointsQuery = queryOptions({
   queryKey: ['operator', 'endpoints'],
   async queryFn({ signal }) {
@@ -197,7 +197,7 @@ export const campaignQuery = (cashbackId: string) =>
     },
   })
 
-/** The history of a campaign. Its newest page is not read again, because it comes with the campaign. */
+/** The history of a campaign. The newest page is not requested, because the answer about the campaign contains it. */
 export const campaignHistoryQuery = ({ cashbackId, updatedAt, history, next }: CampaignWithHistory) =>
   infiniteQueryOptions({
     queryKey: ['operator', 'campaign-history', cashbackId, updatedAt],
@@ -234,13 +234,16 @@ export const auditsQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data?.unfinished?.running ? 1_000 : false),
 })
 
-/** Reads everything that the operator sees again, after a change. */
+/** After a change, reads again everything that the operator sees. */
 export function useOperatorChanged(): () => Promise<void> {
   const client = useQueryClient()
   return useCallback(() => client.invalidateQueries({ queryKey: ['operator'] }), [client])
 }
 
-/** Matches the path of an error in an entry of the directory, such as `banks[0].name`. The group is the field. */
+/**
+ * Matches the path of an error in an entry of the directory, such as `banks[0].name`. The regular expression's group
+ * captures the field.
+ */
 const placeOfError = /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(?:esim\.)?(\w+).*$/
 
 type EntryOptions = { mode?: 'apply' | 'create'; dryRun?: boolean; files?: Record<string, string> }

@@ -26,7 +26,10 @@ export type Session = {
   expiresAt: string
   /** The platform's time when the session was read. Campaigns follow this time, and in sandbox mode it can be moved. */
   now: string
-  /** The failed attempts between the last two logins, and since when; null for a system's token. */
+  /**
+   * The number of failed attempts since the login before this one, and the time of that login; null for a system's
+   * token.
+   */
   failedLogins: { count: number; since: string } | null
   /** How far `now` is ahead of this browser's clock, in milliseconds. */
   aheadMs: number

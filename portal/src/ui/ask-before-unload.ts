@@ -2,7 +2,7 @@ import { useEffect } from 'react'
 
 /**
  * The browser asks before it unloads the page: on a reload, when the tab is closed, or when Back leads to a page that was
- * loaded before the portal. It asks in its own words.
+ * loaded before the portal. The browser chooses the words of the question.
  */
 export function useAskBeforeUnload(isOn: boolean): void {
   useEffect(() => {

@@ -4,7 +4,9 @@ import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import type { Draft } from '../session/draft.ts'
 import { uiTexts } from './texts.ts'
 
-/** Says that a form was filled in from a draft, and offers to start over; or that the browser cannot store drafts. */
+/**
+ * Says that a form was filled in from a draft, and offers to start over. Or says that the browser cannot store drafts.
+ */
 export function DraftNotice({ draft, onDiscard }: { draft: Draft<unknown>; onDiscard: () => void }) {
   const texts = useTexts(uiTexts)
   const format = useFormat()

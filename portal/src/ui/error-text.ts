@@ -47,7 +47,7 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
   }
 }
 
-/** Whether the action failed because the campaign's period is over, so it will never be possible again. */
+/** True if the action failed because the campaign's period is over. Then trying again never helps. */
 const isTooLate = ({ code, problems }: ApiError): boolean =>
   code === 'campaign-state' && problems.some(({ rule }) => rule === 'period-over')
 

@@ -46,7 +46,7 @@ export function FileUpload<Data>(props: {
     const isTooLarge = errors.some(({ code }) => code === 'file-too-large')
     return `${file.name}: ${isTooLarge ? texts.upload.tooLarge(format.bytes(maxBytes)) : texts.upload.wrongType}`
   }
-  // Of several files none is taken, because the person may believe that all of them were.
+  // If the person drops several files, none is sent. Otherwise they may believe that all files were sent.
   const take = (files: readonly File[], refused: Rejections) => {
     if (files.length + refused.length > 1) return setRefusal(texts.upload.one)
     const [[file], [rejection]] = [files, refused]

@@ -4,7 +4,9 @@
  */
 
 const intervalMs = 50
-/** How long the page is watched after an answer. It may still change, because data is read again and dialogs close. */
+/**
+ * How long the page is watched after an answer. In this time it may still change: data is read again, dialogs close.
+ */
 const settlingMs = 2_000
 
 /** The element that had the focus last, and the last such element outside dialogs. */
@@ -52,8 +54,8 @@ export function keepFocus(isRunning: () => boolean): void {
 }
 
 /**
- * Looks for a lost focus while the page changes. It waits while a request is sent, because the button is enabled again
- * after the answer.
+ * Looks for a lost focus while the page changes. While a request is under way it does nothing, because the answer
+ * enables the pressed button again.
  */
 function follow(): void {
   let endsAt: number | null = null

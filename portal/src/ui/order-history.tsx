@@ -11,7 +11,7 @@ type Entry = {
   count: number | null
 }
 
-/** The history of an eSIM order and who was shown its activation data, latest first. */
+/** The history of an eSIM order, latest first. It also says who was shown the order's activation data. */
 export function OrderHistory({ timeline }: { timeline: readonly Entry[] }) {
   const texts = useTexts(orderHistoryTexts)
   return (
@@ -25,7 +25,8 @@ export function OrderHistory({ timeline }: { timeline: readonly Entry[] }) {
             key: `${at} ${event} ${by?.id}`,
             at,
             title: texts.events[event],
-            // A system is shown without its client id, which nobody remembers. Here it always belongs to the bank.
+            // A system is shown without its client id, which nobody remembers. In this list, each system belongs to the
+            // bank.
             by: by?.type === 'system' ? texts.bySystem : (by?.id ?? null),
             text: count !== null && count > 1 ? texts.times(count) : null,
           }))

@@ -3,7 +3,7 @@ import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import classes from './page-header.module.css'
 
-/** The end of each page's title in the browser. The operator's home has only this as its title. */
+/** The end of each page's title in the browser. On the operator's home, it is the whole title. */
 const product = 'Perkline'
 
 /** The page that was shown last. A heading takes the focus when the page has changed, but not at the first load. */

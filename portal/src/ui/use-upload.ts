@@ -11,7 +11,7 @@ type State = { fileName: string | null; share: number; isSending: boolean; error
 const idle: State = { fileName: null, share: 0, isSending: false, error: null, wasCancelled: false }
 
 export type Upload<Data> = State & {
-  /** Whether the upload can still be cancelled so that the platform stores nothing. */
+  /** True as long as the person can cancel and the platform then stores nothing. */
   canCancel: boolean
   isTrial: boolean
   /** The name of a file whose upload was interrupted because the person left this page or the session ended; null: none. */
@@ -83,7 +83,8 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
         return answer
       } catch (error) {
         if (controller.signal.reason === leaving) return null
-        // The session has ended, so the frame goes to the login. The note stays: it is shown after the login.
+        // The session has ended, so the portal goes to the login. The note with the file's name stays, because the
+        // person is told about the interrupted upload after the login.
         if (isApiError(error, 401)) {
           setState(idle)
           return null
@@ -112,7 +113,8 @@ function useAskBeforeLeaving(isSending: boolean): void {
   useBlocker({
     disabled: !isSending,
     enableBeforeUnload: isSending,
-    // Only the portal itself goes to the login: the session has ended, so nothing of the page may stay visible.
+    // Going to the login is never blocked. The portal does it when the session has ended, and then the page must not
+    // stay visible.
     shouldBlockFn: async ({ next }) =>
       next.routeId !== '/login' &&
       !(await confirm({ title: texts.leaveTitle, text: texts.leaveText, action: texts.leave, isDangerous: true })),

@@ -11,7 +11,7 @@ import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { type Person, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
 
-/** Sets, changes or removes the address to which mails to a person go. */
+/** Sets, changes or removes the e-mail address of a person. */
 export function EmailForm({ person: { userId, email: before } }: { person: Person }) {
   const texts = useTexts(accountTexts).people
   const fresh = useFreshFactor()

@@ -111,7 +111,7 @@ function useChanges(endpointId: string) {
       onSettled: changed,
     }),
     rotate: useMutation({
-      // Returns nothing: a mutation's result stays in memory for a while, and this one contains the secret.
+      // Returns nothing, because the answer contains the secret and a mutation's result stays in memory for a while.
       async mutationFn() {
         const operation = '/partner/v1/webhook-endpoints/{endpointId}/rotate-secret'
         const { secret } = await fresh(() => answer(api.POST(operation, { ...path, body: {} })))

@@ -129,7 +129,7 @@ function useSave(endpoint: ReadEndpoint | undefined, errors: { clear(): void; pl
   const [seen, setSeen] = useState(endpoint)
   const [newer, setNewer] = useState<ReadEndpoint | null>(null)
   const save = useMutation({
-    // Returns nothing, because a mutation's result stays in memory for a while, and this one contains the secret.
+    // Returns nothing, because the answer contains the secret and a mutation's result stays in memory for a while.
     async mutationFn({ startAfter, ...body }: Fields & { startAfter?: number }) {
       if (seen) {
         const { endpointId, etag } = seen

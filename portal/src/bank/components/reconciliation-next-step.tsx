@@ -11,7 +11,7 @@ import { useCampaignChanged } from '../queries.ts'
 import { blockingText } from '../status-summary.ts'
 import type { BankCampaign } from '../types.ts'
 
-/** Shows who must act next in the reconciliation, with the actions if it is the bank. */
+/** Shows who must act next in the reconciliation. If the bank must act, also shows its actions. */
 export function NextStep({ campaign }: { campaign: BankCampaign }) {
   const { reconciliationPage: texts, blocks } = useTexts(bankCampaignTexts)
   const format = useFormat()

@@ -18,7 +18,7 @@ import type { BankCampaign } from '../types.ts'
 
 const maxReasonLength = 1000
 
-/** A bank withdraws a campaign that it has created, and declines any other. */
+/** The texts say "withdraw" for a campaign that the bank has created, and "decline" for any other campaign. */
 function useRejectTexts({ createdByType }: BankCampaign) {
   const { reason, reasonHint, reject, withdraw } = useTexts(bankCampaignTexts)
   return { reason, reasonHint, ...(createdByType === 'bank' ? withdraw : reject) }

@@ -64,8 +64,8 @@ export function CustomerCard({ campaign }: { campaign: ShownCampaign }) {
 }
 
 /**
- * The big banner, or else the small one. Without one, or for a picture from another site, the merchant's initial is
- * shown.
+ * The big banner, or else the small one. If there is no banner, or the picture is on another site, shows the merchant's
+ * initial.
  */
 function Banner({ campaign: { bannerBig, bannerSmall, retailer } }: { campaign: ShownCampaign }) {
   const names = useNames()

@@ -101,7 +101,7 @@ function useLostAnswer(isOffered: boolean): (error: unknown) => void {
 }
 
 /**
- * Reads everything that shows the campaign again, after a change of it.
+ * After a change of a campaign, reads again everything that shows this campaign.
  *
  * @param area the first word of the area's query keys
  */

@@ -42,8 +42,8 @@ export function ChoiceSection(
   const isLong = choices.length > maxShown
   const fixed = new Set(isGrowing ? stored : [])
   const first = shown.find(({ id }) => !fixed.has(id))
-  // `data-path` marks the element that gets the focus after an error. The group does not get it, because a group
-  // cannot take the focus.
+  // `data-path` marks the element that gets the focus after an error. The group does not get this attribute, because a
+  // group cannot take the focus.
   const { value, onChange, error } = form.getInputProps(name)
   const ofFirst = {
     'data-path': name,
@@ -93,8 +93,8 @@ export function ChoiceSection(
 
 /**
  * Selects the shown items of a list: all items that the person has clicked, and up to 50 items that contain the
- * searched words. If more than 50 do, items with an unsaved change are preferred, and then items that were chosen when
- * the form opened.
+ * searched words. If more than 50 items contain them, items with an unsaved change come first, then items that were
+ * chosen when the form opened.
  *
  * @returns `touch`: call this with each new choice
  */

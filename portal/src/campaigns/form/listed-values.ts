@@ -1,4 +1,4 @@
-/** Names the values of lists, and the terminals, in errors of the campaign form. */
+/** In errors of the campaign form, names the wrong value of a list or the wrong terminal. */
 import { ApiError } from '../../api/errors.ts'
 import type { CampaignValues } from './values.ts'
 

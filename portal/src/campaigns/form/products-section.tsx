@@ -75,9 +75,10 @@ const ListedValues = memo(function ListedValues(given: ListedGiven) {
   const texts = useTexts(formTexts)
   const [shownInFull, setShownInFull] = useState(longFrom - 1)
   const isLong = values.length > shownInFull
-  // The field of a long list is for further values only.
+  // For a long list, the field shows no values; it only takes new ones.
   const shown = isLong ? nothing : values
-  // New values come last. Repetitions are removed after the quotation marks, because with a mark they look different.
+  // New values come last. Quotation marks are removed before repetitions, because a value with a mark does not equal
+  // the same value without it.
   const change = (changed: string[]) => {
     const old = isLong ? values : changed.slice(0, values.length)
     setFieldValue(name, [...new Set([...old, ...withoutQuotes(changed.slice(shown.length))])])

@@ -118,7 +118,7 @@ function readRows(content: string): { rows: Row[]; unclosedLine: number | null }
   return { rows, unclosedLine: isQuoted ? startLine : null }
 }
 
-/** Adds terminals to the existing ones. A terminal that is there already stays unchanged. */
+/** Adds terminals to the existing ones. A terminal that is in the list already stays unchanged. */
 export function addedTerminals(
   before: readonly CampaignTerminal[],
   more: readonly CampaignTerminal[],

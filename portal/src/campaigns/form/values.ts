@@ -130,7 +130,7 @@ export function valuesOf(campaign: Source, chosenZone: string): CampaignValues {
 }
 
 /**
- * The terms of a campaign as initial values of a new one, without its dates.
+ * The terms of a campaign, without its dates, as the initial values of a new campaign.
  *
  * @param invitable the banks that can be invited now; others are left out
  * @param zone the time zone of the new dates
@@ -211,7 +211,7 @@ export function changedBody(before: CampaignValues, after: CampaignValues): Camp
   )
 }
 
-/** Whether two forms describe the same campaign. They do not if only one of them has a day that cannot be read. */
+/** Whether two forms describe the same campaign. If only one form has a day that cannot be read, they are different. */
 export const areSame = (one: CampaignValues, other: CampaignValues): boolean =>
   [changedBody(one, other), changedBody(other, one)].every(body => Object.keys(body).length === 0)
 
@@ -221,8 +221,8 @@ export const periodValues = ['zone', 'hasTimes', 'days', 'clocks'] as const sati
 const isOfPeriod = (name: string): boolean => (periodValues as readonly string[]).includes(name)
 
 /**
- * The values that differ. If one value of the period differs, all values of the period are included. So the edit stays the same when
- * it is applied to another version of the campaign or in another time zone.
+ * The values that differ. If one value of the period differs, all values of the period are included. So the whole
+ * period is kept when the changes are applied to another version of the campaign or in another time zone.
  */
 export function changedValues(before: CampaignValues, after: CampaignValues): Partial<CampaignValues> {
   const names = Object.keys(after) as (keyof CampaignValues)[]

@@ -83,7 +83,7 @@ function Section({ title, count, children }: { title: string; count: number; chi
 
 type KindFilterProps = { totals: Home['totals']['me']; kind: TaskKind | undefined; onKind: (kind?: TaskKind) => void }
 
-/** Filters the person's tasks by kind. Left out when there is only one kind to choose. */
+/** Filters the person's tasks by kind. Shows nothing when there is only one kind to choose. */
 function KindFilter({ totals, kind, onKind }: KindFilterProps) {
   const texts = useTexts(homeTexts)
   const format = useFormat()

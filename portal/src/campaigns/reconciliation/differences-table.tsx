@@ -25,8 +25,8 @@ type Props = {
 }
 
 /**
- * How the reports differ from the terms and from each other. Can be filtered by kind and searched by a part of the
- * transaction id; all differences can be saved as a file.
+ * Shows how the reports differ from the terms and from each other. The person can filter by kind, search for a part of
+ * a transaction id, and save all differences as a file.
  */
 export function DifferencesTable({ cashbackId, bank, currency, search, onSearch }: Props) {
   const texts = useTexts(reconciliationTexts)

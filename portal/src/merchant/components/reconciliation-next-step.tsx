@@ -14,7 +14,7 @@ import { PayButton } from './pay-button.tsx'
 
 type Props = { campaign: CampaignDetails; bank: ReconciledBank }
 
-/** Shows who must act next in the reconciliation with a bank, with the actions if it is the merchant. */
+/** Shows who must act next in the reconciliation with a bank. If the merchant must act, also shows its actions. */
 export function NextStep({ campaign, bank }: Props) {
   const { reconciliationPage: texts } = useTexts(campaignPageTexts)
   const format = useFormat()

@@ -106,7 +106,8 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const changed = useCampaignChanged()
   const [malformed, setMalformed] = useState<Malformed | null>(null)
   const [refusal, setRefusal] = useState<string | null>(null)
-  // The version of the campaign when the confirmation was opened. A newer version may be loaded while it is open.
+  // The version of the campaign when the confirmation was opened. A newer version may be loaded while the confirmation
+  // is open.
   const asked = useRef(campaign)
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
     method: 'PUT',

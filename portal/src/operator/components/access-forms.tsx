@@ -150,7 +150,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
   const { kind, partner, role, label } = form.values
   const fresh = useFreshFactor()
   const issue = useMutation({
-    // Returns nothing: a mutation's result stays in memory for a while, and this one contains the secret.
+    // Returns nothing, because the answer contains the secret and a mutation's result stays in memory for a while.
     async mutationFn() {
       const body = kind === 'bank' ? { bank: partner, role, label } : { merchant: partner, label }
       const issued = await fresh(() => answer(api.POST('/admin/credentials', { body })))

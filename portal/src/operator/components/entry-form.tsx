@@ -49,7 +49,7 @@ export type SaveOptions = { dryRun: boolean; mode?: 'create' | 'apply' }
 
 /**
  * Errors are shown at their fields, and the input is kept. A new entry is created at once; for a change, the changed
- * fields are listed first. A new entry that is half filled in is not lost without a question when the page is unloaded.
+ * fields are listed first. If a new entry is half filled in, the browser asks before it unloads the page.
  *
  * @param props.fields named as in the directory, in the order of the form
  * @param props.onSave applies the entry; with `dryRun` it only returns the changes

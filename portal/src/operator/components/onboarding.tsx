@@ -16,7 +16,7 @@ function Onboarding({ kind, onFinished }: { kind: 'bank' | 'merchant'; onFinishe
   const [issued, setIssued] = useState<Issued | null>(null)
   const [step, setStep] = useState<'entry' | 'credential' | 'user'>('entry')
   const steps = ['entry', 'credential', 'user'] as const
-  // The next steps, and a secret that is shown once, are only in this dialog.
+  // Leaving would lose the next steps and a secret that is shown only once: nothing else keeps them.
   useAskBeforeUnload(code !== null)
   const finish = (created: string) => {
     modals.closeAll()

@@ -24,7 +24,7 @@ export function RotateForm({ credential }: { credential: Credential }) {
   const until = oldSecretUntil(credential)
   const fresh = useFreshFactor()
   const rotate = useMutation({
-    // Returns nothing: a mutation's result stays in memory for a while, and this one contains the secret.
+    // Returns nothing, because the answer contains the secret and a mutation's result stays in memory for a while.
     async mutationFn() {
       const params = { path: { clientId: credential.clientId } }
       const rotated = await fresh(() =>

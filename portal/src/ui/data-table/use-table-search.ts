@@ -13,7 +13,7 @@ export type TableSearch = {
  * Changes a table's filters, sorting and page in the address. To read them, use `route.useSearch()`.
  *
  * @returns a function that sets the given fields; undefined removes a field. If only `page` is given, all other fields
- *   stay. Otherwise `page` and `after` are removed unless they are given, because the list is then another one
+ * stay. Any other change makes another list, so it removes the old `page` and `after`
  */
 export function useSetSearch<Search extends object>(): (change: Partial<Search>) => void {
   const navigate = useNavigate()

@@ -3,7 +3,7 @@ import type { statementTexts } from './texts.ts'
 
 type Texts = (typeof statementTexts)['en']
 
-/** Whether an order is a sale that is not on a statement yet. It gets one after its day ends. */
+/** Whether an order is sold but not on a statement yet. The statement is made after the day of the sale ends. */
 export const isAwaited = ({ status, statement }: { status: string; statement: unknown }): boolean =>
   status === 'confirmed' && !statement
 
