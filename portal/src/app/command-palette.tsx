@@ -1,6 +1,6 @@
 /**
- * The command palette: pages, actions of the role, campaigns by name, and for the operator orders by the bank's
- * reference. Its code is loaded when it is first opened.
+ * The command palette. It finds pages, actions of the person's role, and campaigns by name; for the operator also
+ * orders by the bank's reference. Its code is loaded when it is first opened.
  */
 import '@mantine/spotlight/styles.layer.css'
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'

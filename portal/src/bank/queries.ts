@@ -60,8 +60,8 @@ export const stockQuery = queryOptions({
 })
 
 /**
- * Sales figures of the given days, or of the last 30 days. They are days of the bank's statements, and the answer
- * contains their time zone.
+ * Sales figures of the given days, or of the last 30 days. The days begin at midnight in the time zone of the bank's
+ * statements; the answer contains this time zone.
  */
 export const salesQuery = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
   queryOptions({

@@ -63,7 +63,8 @@ export function useDraft<Values>(name: string): Draft<Values> {
     (values: Values) => {
       isDiscarded.current = false
       writeDraft(key, { at: new Date().toISOString(), values }, openedAt).then(
-        // A write that was running when the draft was discarded may end after the removal.
+        // If the draft was discarded while this write was running, the write may end last. So the draft is removed
+        // again.
         () => (isDiscarded.current ? void removeDraft(key).catch(() => {}) : setFailed(false)),
         () => {
           filledIn.delete(key)

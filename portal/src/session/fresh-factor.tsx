@@ -18,7 +18,7 @@ import { freshFactorTexts } from './fresh-factor-texts.ts'
 const isNeeded = (error: unknown): boolean => isApiError(error, 401) && error.code === 'mfa-needed'
 
 /**
- * Makes a change, and asks for a factor first if the change needs a fresh one.
+ * Makes a change. If it needs a second factor that was proven a short time ago, asks for this factor first.
  *
  *     const fresh = useFreshFactor()
  *     useMutation({ mutationFn: () => fresh(() => answer(api.POST('/portal/invitations', { body }))) })

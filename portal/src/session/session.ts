@@ -27,8 +27,8 @@ export type Session = {
   /** The platform's time when the session was read. Campaigns follow this time, and in sandbox mode it can be moved. */
   now: string
   /**
-   * The number of failed attempts since the login before this one, and the time of that login; null for a system's
-   * token.
+   * The failed attempts between the person's last two logins. `since` is the time of the earlier login, or the time at
+   * which the person was created if there was only one login. Null for a system's token.
    */
   failedLogins: { count: number; since: string } | null
   /** How far `now` is ahead of this browser's clock, in milliseconds. */

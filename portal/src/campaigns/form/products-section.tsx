@@ -69,7 +69,7 @@ type ListedGiven = Pick<FormPart['form'], 'setFieldValue' | 'getInputNode'> & {
   isDisabled: boolean
 }
 
-/** Drawn again only when the list itself changes. */
+/** `memo` renders this again only when its own list changes, not at each change of the form. */
 const ListedValues = memo(function ListedValues(given: ListedGiven) {
   const { name, label, hint, values, error, isDisabled, setFieldValue, getInputNode } = given
   const texts = useTexts(formTexts)

@@ -42,7 +42,7 @@ export function PartnerSelect(props: {
   )
 }
 
-/** Banks by their codes, as a list of their names. Codes are shown until the names are loaded. */
+/** Returns a function that lists the names of the banks with these codes; until they are loaded, it lists the codes. */
 export function useBankNames(): (codes: readonly string[]) => string {
   const format = useFormat()
   const { data } = useQuery(partnersQuery())
