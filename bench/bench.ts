@@ -24,7 +24,7 @@ export type Bench = {
   tell(line: string): void
 }
 
-/** A group of figures that share the same setup. */
+/** A benchmark case: it measures a group of figures with one setup. */
 export type Case = { name: string; run(bench: Bench): Promise<Figure[]> }
 
 export type Served = PlatformProcess & { token: string }
@@ -74,7 +74,7 @@ export async function runParts(
 /** How many decimals of a value are shown. */
 const decimals = { s: 2, ms: 1, us: 1, MB: 0 }
 
-/** The figure of a value that has a fixed upper bound. */
+/** Makes the figure of a value that must be at most `target`. */
 export const atMost = (name: string, value: number, unit: keyof typeof decimals, target: number): Figure => ({
   name,
   ours: `${value.toFixed(decimals[unit])} ${unit}`,
@@ -85,5 +85,5 @@ export const atMost = (name: string, value: number, unit: keyof typeof decimals,
 })
 
 let loads = 0
-/** A prefix for externalIds. No other load of this run uses the same prefix. */
+/** Returns a prefix for externalIds that no other load of this run uses. */
 export const freshPrefix = (): string => `bench-${process.pid}-${loads++}`

@@ -32,9 +32,9 @@ export type Job = {
 export type Latency = { count: number; p50Ms: number; p99Ms: number; maxMs: number }
 export type Result = {
   seconds: number
-  /** By kind of request: how many were answered as expected, and how long these answers took. */
+  /** For each kind of request: the number of expected answers, and how long they took. */
   answered: Record<string, Latency>
-  /** All other answers: `kind status` or a broken connection, and how often. */
+  /** The number of each unexpected outcome. Its key is the kind of request with the status, or a broken connection. */
   unexpected: Record<string, number>
 }
 

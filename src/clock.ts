@@ -1,7 +1,7 @@
 /**
  * The one clock that all rules use (contract/reliability.md, "Clocks"). Real time is the time of the database, so that
  * all processes agree even if their machines' clocks differ. Between two reads of the database's clock, a process
- * counts with its monotonic clock. So a jump of the machine's clock changes nothing, and time continues while the
+ * counts with its monotonic clock. So a jump of the machine's clock changes nothing, and this clock goes on while the
  * database is away.
  */
 
@@ -70,7 +70,7 @@ export function createClock(): Clock {
 
 /**
  * Returns `now` if it is later than the previous record, otherwise one millisecond after the previous record. So no two
- * versions of a record have the same time. `now` is sometimes not later: when two changes happen within one
- * millisecond, after a failover, or in a sandbox.
+ * versions of a record have the same time. `now` may not be later when two changes happen within one millisecond, after
+ * a failover, or in a sandbox.
  */
 export const laterThan = (previous: Date, now: Date): Date => (now > previous ? now : new Date(previous.getTime() + 1))

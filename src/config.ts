@@ -27,7 +27,7 @@ export type Config = {
   publicUrl: string
   /** The address of the portal for the platform's own people, without a slash at the end. */
   staffUrl: string
-  /** null: the embedded server in `dataDir`. */
+  /** The address of the database; null: the embedded server in `dataDir` is used. */
   databaseUrl: string | null
   databasePool: number
   dataDir: string
@@ -85,7 +85,7 @@ export type Config = {
   instance: Instance
 }
 
-/** How a process ends (contract/operations.md, "Settings"). */
+/** The time limits of a process that is told to end (contract/operations.md, "Settings"). */
 export type Shutdown = {
   /** How long a load balancer may take to notice that this process is no longer ready. */
   noticeMs: number
@@ -99,7 +99,7 @@ export type Instance = {
   isGiven: boolean
 }
 
-/** How endpoints are called (contract/webhooks.md, "Addresses"). */
+/** The settings for requests to webhook endpoints (contract/webhooks.md, "Addresses"). */
 export type WebhookSettings = {
   /** Maximum simultaneous requests of a process. */
   concurrency: number
@@ -112,13 +112,13 @@ export type WebhookSettings = {
 
 type Address = { host: string; port: number }
 
-/** Days for which personal data is kept; null: forever (contract/security.md, "Personal data"). */
+/** The number of days for which personal data is kept; null: forever (contract/security.md, "Personal data"). */
 export type Retention = {
-  /** For lines and files of reports: counted from the end of their campaign. */
+  /** Lines and files of reports are kept for this many days after the end of their campaign. */
   reportLinesDays: number | null
-  /** For segments: counted from the end of their campaign. */
+  /** Segments are kept for this many days after the end of their campaign. */
   segmentsDays: number | null
-  /** For phone numbers: counted from the order. */
+  /** Phone numbers are kept for this many days after the order. */
   msisdnDays: number | null
 }
 
@@ -265,7 +265,7 @@ const readRetention = ({ days }: Source): Config['retention'] => ({
   msisdnDays: days('KEEP_MSISDN_DAYS'),
 })
 
-/** The functions that read single settings, for the parts of `readConfig`. */
+/** The functions with which the parts of `readConfig` read single settings. */
 type Source = ReturnType<typeof createReaders> & {
   /** The text of a setting, or of the file that contains a secret; null when it is not set. */
   text(name: string): string | null
@@ -324,7 +324,10 @@ function readOwnAddresses({ text, whole, errors }: Source, listening: Address): 
   return { metrics, admin }
 }
 
-/** Returns an address of the platform without a slash at its end, because paths are appended to it; null when it is not set. */
+/**
+ * Returns an address of the platform, or null when it is not set. It has no slash at its end, because paths are
+ * appended to it.
+ */
 function readOwnUrl({ url, errors }: Source, name: 'PUBLIC_URL' | 'ADMIN_URL'): string | null {
   const own = url(name, ['http:', 'https:'])
   if (own === null) return null

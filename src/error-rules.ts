@@ -34,7 +34,7 @@ const texts = {
   // Rules about the form of a string.
   uuid: () => 'be a UUID',
   url: () => 'be a URL',
-  /** The bounds are those of `isDay` in text/days.ts. */
+  /** `isDay` in text/days.ts has the same first and last day. */
   day: () => 'be an ISO 8601 date from 0100-01-02 to 9999-12-30',
   'date-time': () => 'be an ISO 8601 date and time with a time zone',
   instant: ({ from, to }) => `be an ISO 8601 date, or a date and time with a time zone, from ${from} to ${to}`,

@@ -43,8 +43,8 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number]
 
 /**
- * One broken rule of an uploaded file, for programs; `details` says the same in English. Clients translate `rule`,
- * whose meaning never changes, with its `params`.
+ * A rule that an uploaded file breaks, in a form for programs. `details` says the same in English. Clients translate
+ * `rule`, whose meaning never changes, with its `params`.
  */
 export type Problem = {
   /** The line of the file, from 1; null: the file as a whole. */
@@ -64,7 +64,7 @@ export class DomainError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** The broken rules among the details, for programs. */
   readonly rules: readonly BrokenRule[]
-  /** The first broken rules of a file, if the file's rules have codes. */
+  /** The first rules that an uploaded file breaks; undefined if the rules of this kind of file have no codes. */
   readonly problems: readonly Problem[] | undefined
   /** The total number of problems in the file; undefined: `problems` contains all of them. */
   readonly problemCount: number | undefined

@@ -2,11 +2,13 @@
 import { type BrokenRule, ruleMessage } from './error-rules.ts'
 import { DomainError } from './errors.ts'
 
-/** A check, and the fields that it reads. It throws a DomainError 'invalid' when one of them is wrong. */
+/**
+ * A check, and the fields that it reads. The check throws a DomainError 'invalid' when one of these fields is wrong.
+ */
 type FormCheck = readonly [fields: readonly string[], check: () => unknown]
 
 /**
- * Makes all checks of a form. A check is left out when the schema has refused one of its fields.
+ * Makes all checks of a form. A check is skipped when the schema has already refused a field that the check reads.
  *
  * @param schemaErrors the errors of the form's schema
  * @throws DomainError 'invalid' with the errors of the schema and of all checks

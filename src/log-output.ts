@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs'
 import { type DestinationStream, pino } from 'pino'
 
-/** The maximum number of bytes that wait; further lines are dropped. */
+/** The maximum number of bytes that wait to be written. Further lines are dropped. */
 const maxWaiting = 1024 * 1024
 
 /**

@@ -9,8 +9,8 @@ export type { Logger }
 
 /**
  * A database error's `detail` and `where` contain values of rows, so they are left out. The error 'unavailable' and its
- * cause are logged without their stacks. These stacks do not show why the service is away, and while the database is
- * away, every request logs this error.
+ * cause are logged without their stacks. These stacks do not show the reason, and they would be long: every request
+ * logs this error while the database is away.
  */
 function errorFields(error: unknown, hasStack = true): object {
   if (!(error instanceof Error)) return { type: typeof error }
@@ -53,8 +53,8 @@ export function createLogger(level: string, stream?: DestinationStream, instance
 }
 
 /**
- * Request fields that the formatter must not print itself: `terminalMessage` prints some of them, and a terminal does
- * not need the rest.
+ * Request fields that the formatter must not print. `terminalMessage` prints some of them; the others are not needed on
+ * a terminal.
  */
 const requestFields = 'method,route,statusCode,ms,caller,identity,subject,requestId'
 

@@ -1,6 +1,6 @@
 /**
  * Encryption at rest: AES-256-GCM under keys derived from the master keys, one for each purpose. The first master key
- * encrypts, all of them decrypt (rotation without downtime).
+ * encrypts. Every master key decrypts, so that keys can be rotated without downtime.
  *
  * Layout: 4 bytes key id, 12 bytes nonce, 16 bytes tag, ciphertext. The additional data binds a ciphertext to its row:
  * in another row it cannot be decrypted.

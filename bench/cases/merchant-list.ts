@@ -85,8 +85,8 @@ function comparePages(
 }
 
 /**
- * Compares reads of pages that nobody has read before: only the order of their campaigns is cached, not their content.
- * The small merchant has fewer campaigns, so these pages are empty for it.
+ * Compares reads of pages that nobody has read before. For such a page, the order of the campaigns is cached, but not
+ * their content. The small merchant has fewer campaigns, so these pages are empty for it.
  */
 function compareFreshPages(merchants: Merchants): Promise<Compared> {
   const lastPage = merchants.large.count / pageSize

@@ -52,8 +52,8 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
 }
 
 /**
- * The lines of a report. In each hundred transactions, each side has one that the other side lacks, one has different
- * amounts on the two sides, and one has a wrong cashback in the bank's report.
+ * The lines of a report. Of each hundred transactions, one is only in the bank's report and one only in the merchant's.
+ * One has different amounts in the two reports, and one has a wrong cashback in the bank's report.
  */
 function* reportLines(side: 'bank' | 'merchant', count: number, from: number): Generator<string> {
   yield 'transactionId,terminalId,transactionAt,amount,cashbackAmount\n'

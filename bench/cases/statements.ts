@@ -79,7 +79,7 @@ async function closing(bench: Bench, database: Database): Promise<Figure> {
 
 /**
  * Measures reservations while the platform's job closes statements. For comparison, it also measures reservations while
- * nothing is closed: the database then has as many new lines, but they are not due yet.
+ * nothing is closed. The database then has the same number of new lines, but they are not due yet.
  */
 function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
   const lines = bench.quick ? 20_000 : 200_000

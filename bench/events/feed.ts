@@ -18,8 +18,8 @@ import { deliverAll, numberAll, tellMany } from './filling.ts'
 
 const accounts = 10
 /**
- * The events of the smaller account. A filter without an index examines at most this many events, so that it examines
- * the same number in both accounts.
+ * The events of the smaller account. It is also the maximum that a filter without an index examines, so such a filter
+ * examines equally many events in both accounts.
  */
 const smallEvents = 10_000
 const leastOfInsert = 0.5
@@ -113,7 +113,7 @@ async function wholeFeed(
   await all()
   const { ours, limit, ratio } = await compare(bench.quick ? 1 : 3, all, () => copyBodies(bench, database, bankId))
   const places = [0, Math.floor(side.events / 2), side.events - 1_000]
-  // The places take turns, so that a change of the machine's speed concerns all of them.
+  // Each round reads the first, a middle and the last page, so that a change of the machine's speed affects all three.
   const rounds = await repeat(15, async () => {
     const round = []
     for (const after of places) round.push(await page(after))

@@ -64,7 +64,9 @@ async function start(bench: Bench): Promise<Served> {
   return serve(bench, name)
 }
 
-/** Measures while another transaction is open. It has a transaction id, like a transaction that has written something. */
+/**
+ * Measures while another transaction is open. That transaction has a transaction id, as if it had written something.
+ */
 async function besideUpload(connectionString: string, work: () => Promise<Lags>): Promise<number> {
   const client = new pg.Client({ connectionString })
   await client.connect()

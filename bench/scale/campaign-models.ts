@@ -77,7 +77,10 @@ const launched = [
   ...ofBanks('created', declining, (campaign, bank) => life.reject(campaign, bank, before)),
   ...ofCampaign('created', campaign => life.launch(campaign, before)),
 ]
-/** The steps of a campaign that reaches the last status. Most models are this campaign, stopped at an earlier status. */
+/**
+ * The steps of a campaign that reaches the last status. Most models take the first of these steps only, until they have
+ * their own status.
+ */
 const wholeLife = [
   ...launched,
   ...ofCampaign('from', clock(within)),

@@ -7,7 +7,7 @@ const terminalsOfMerchant = 20
 export const countryId = 'c0000000-0000-4000-8000-000000000001'
 export const paymentSystemId = 'd0000000-0000-4000-8000-000000000001'
 
-/** SQL expression for the id of the bank with this number; `number` is SQL, too. */
+/** SQL expression for the id of the bank with this number; `number` is an SQL expression, too. */
 export const bankId = (number: string): string => `md5('bank' || ${number})::uuid`
 export const merchantId = (number: string): string => `md5('merchant' || ${number})::uuid`
 

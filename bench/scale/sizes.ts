@@ -6,8 +6,8 @@ export type Sizes = {
   campaigns: number
   banks: number
   /**
-   * The percentage of all orders that belong to the big bank. With a larger share, this bank has as many orders in a
-   * smaller world, which takes less time to create.
+   * The percentage of all orders that belong to the big bank. A larger share gives this bank many orders even in a
+   * small world, which takes less time to create.
    */
   share: number
 }
@@ -24,7 +24,7 @@ export const sizeNames = [
  * The codes of banks with a special role, in the order of their numbers; all other banks only take part in campaigns.
  */
 export const banks = {
-  /** It has `share` per cent of all orders, by default 40. */
+  /** This bank has 40 % of all orders, or the percentage that `share` sets. */
   big: 0,
   /** A hundred orders, spread over the year. */
   tiny: 1,

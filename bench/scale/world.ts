@@ -19,8 +19,8 @@ import { closeAllSales } from './statements.ts'
 export type Keys = { masterKey: string; operatorKey: string }
 
 /**
- * The rows fit the schema after this migration. The later migrations run after the tables are filled, as in an upgrade,
- * and compute the columns and tables that they add.
+ * The number of the migration after which the tables are filled. The later migrations then run on these rows, as in an
+ * upgrade, and fill the columns and tables that they add.
  */
 const schemaOfRows = 25
 

@@ -48,8 +48,8 @@ export async function readAnchors(
 /**
  * Returns the signed checkpoints (notes) of the platform whose keys were given. Each note names the installation that
  * made it. If one note of an installation has a valid signature, all notes of that installation are returned. If no
- * note has a valid signature, all notes are returned. Otherwise forged notes would count as notes of another platform
- * and be ignored.
+ * note has a valid signature, all notes are returned, because they may be forged and must then be reported, not
+ * ignored.
  *
  * @throws CommandError when the notes name several installations but no keys were given
  */

@@ -151,7 +151,9 @@ function coverageOf({ covered, entries }: VerifiedLog, source: string | null): s
   return uncovered === 0 ? covers : [...covers, `No checkpoint covers the last ${uncovered} entries: ${open}.`]
 }
 
-/** Returns remarks on everything that was not checked, so that the reader does not assume that it was. */
+/**
+ * Returns a remark on each thing that was not checked. Without it, the reader could think that everything was checked.
+ */
 function remarksOn({ passedOver, incomplete, unsigned }: ReadAnchors): string[] {
   const foreign = counted(passedOver, 'note of another platform was', 'notes of another platform were')
   const broken = counted(incomplete, 'note is incomplete and was', 'notes are incomplete and were')
@@ -182,7 +184,7 @@ async function askPlatform(anchorFile: string | undefined): Promise<Checked> {
   return { verified, why: null, unproven: 0, read: { ...noAnchors, incomplete } }
 }
 
-/** `why` explains the error in more detail than its reason. */
+/** `why` is a sentence that explains the error; null: the code of the error (`fault.reason`) is enough. */
 type FileVerified = { verified: VerifiedLog; why: string | null }
 type Checked = FileVerified & { unproven: number; read: ReadAnchors }
 
@@ -220,8 +222,8 @@ function cutOff(outside: readonly Anchor[]): string {
 /**
  * Passes the lines of a file to the verifier, until one is wrong.
  *
- * @returns the number of the first line that does not have the form of a log's line; null if all lines are right, or if
- *   the verifier refused one (the verifier then has the error)
+ * @returns the number of the first line that does not have the form of a log's line; null if there is no such line. If
+ *   the verifier refused a line, the verifier has the error
  */
 async function checkLines(path: string, verifier: Verifier): Promise<number | null> {
   let number = 0
@@ -239,8 +241,8 @@ async function checkLines(path: string, verifier: Verifier): Promise<number | nu
 const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.'
 
 /**
- * Makes the result for an error that the verifier does not find: a line that does not belong to a log, or a file
- * without an entry that a checkpoint covers.
+ * Makes the result for the two errors that the verifier cannot find: a line is not a line of a log, or no checkpoint
+ * covers an entry of the file.
  */
 function failedAt(verified: VerifiedLog, reason: Fault['reason'], why: string): FileVerified {
   const reached = verified.checkedUntil?.seq ?? 0

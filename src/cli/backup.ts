@@ -11,7 +11,7 @@ import { CommandError, usageError } from './failure.ts'
 import { counted, type OutputOptions, plain, print } from './output.ts'
 import { showProgress } from './progress.ts'
 
-/** The maximum time to wait while a copy that has just been started replays PostgreSQL's log. */
+/** The maximum time to wait until a restored database has replayed PostgreSQL's log after its start. */
 const recoverWithinMs = 60_000
 
 export type VerifyBackupOptions = OutputOptions & { databaseUrl?: string; expectAfter?: string; live?: string }

@@ -214,8 +214,8 @@ function decode(path: string, bytes: Buffer): string {
 }
 
 /**
- * Returns the number of the first line that is not UTF-8. No character begins in one line and ends in the next, so each
- * line can be decoded alone.
+ * Returns the number of the first line that is not UTF-8. Each line can be decoded alone, because a line feed is never
+ * a part of a longer character.
  */
 function foreignLine(bytes: Buffer): number {
   const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -2,15 +2,15 @@ const lineFeed = 10
 const carriageReturn = 13
 
 /**
- * Copies the line with this number; the first line is number 1. Returns false when the file ends before the line.
- * Successive calls must use rising numbers.
+ * Copies the line with this number; the first line is number 1. Returns false when the file ends before the line. Each
+ * call must use a higher number than the call before.
  */
 export type LineCopier = (lineNumber: number) => Promise<boolean>
 
 /**
  * Copies chosen lines of a file unchanged, without their line end and without a byte-order mark at the beginning.
- * Counts lines in the same way as the platform (`readLines` in text/csv-lines.ts), so the line numbers in its answers
- * match. Keeps at most one chunk in memory, for lines of any length.
+ * Counts lines as the platform does (`readLines` in text/csv-lines.ts), so the line numbers in the platform's answers
+ * fit. Keeps at most one chunk in memory, for lines of any length.
  */
 export function createLineCopier(
   chunks: AsyncIterator<Uint8Array>,

@@ -44,8 +44,8 @@ export async function importProfiles(path: string, options: ImportOptions): Prom
 }
 
 /**
- * Runs steps until one fails, and keeps the error for later. The file of rejects is written while the answer arrives,
- * when the platform has already imported the good lines. So an error in writing it must not end the command before the
+ * Runs steps until one fails, and keeps the error for later. The steps write the file of rejects while the answer
+ * arrives. The platform has imported the good lines by then, so an error of a step must not end the command before the
  * counts are printed.
  */
 function untilFailure() {
@@ -94,7 +94,7 @@ async function sendFile(
   } finally {
     progress.end()
   }
-  // A repeated import is safe: it counts the profiles that were imported already as duplicates.
+  // A repeated import is safe: profiles that were already imported only count as duplicates.
   if (!result) throw new CommandError('The platform broke off before the end. Please start the import again.')
   return result
 }
@@ -124,7 +124,7 @@ const reasons: Record<string, string> = {
 }
 
 /**
- * `perkline profiles withdraw ICCID...`: takes free profiles off sale, and says why other profiles were not
+ * `perkline profiles withdraw ICCID...`: takes free profiles off sale; for each other profile it says why it was not
  * withdrawn.
  */
 export async function withdrawProfiles(input: readonly string[], options: WithdrawOptions): Promise<void> {

@@ -19,8 +19,8 @@ export async function showProgress(title: string): Promise<Progress> {
     barCompleteChar: '=',
     barIncompleteChar: '-',
     clearOnComplete: true,
-    // The bar shortens its line to the terminal's width. Otherwise it would switch line wrapping off, and Ctrl-C would
-    // not restore it.
+    // Leaves the terminal's line wrapping on: the bar shortens its line to the terminal's width itself. If the bar
+    // switched wrapping off, it would stay off after Ctrl-C.
     linewrap: true,
     stopOnComplete: false,
     stream: process.stderr,

@@ -1,6 +1,6 @@
 /**
- * The file of rejected lines. The command copies them from the operator's own file, because the platform must not send
- * secrets back. It returns only line numbers and reasons.
+ * The file of rejected lines. The command copies these lines from the operator's own file. The platform returns only
+ * their numbers and the reasons, because it must not send secrets back.
  */
 import { type FileHandle, stat } from 'node:fs/promises'
 import { CommandError, usageError } from './failure.ts'
@@ -10,7 +10,9 @@ import { createLineCopier } from './line-copy.ts'
 export type Reject = { lineNumber: number; column: string; reason: string }
 
 export type Rejects = {
-  /** Copies a line and appends its number and the reason. Successive calls must use rising numbers. */
+  /**
+   * Copies a line and appends its number and the reason. Each call must use a higher line number than the call before.
+   */
   add(reject: Reject): Promise<void>
   /** Moves the file to its final place. */
   keep(): Promise<void>
@@ -21,8 +23,8 @@ export type Rejects = {
 const flushBytes = 64 * 1024
 
 /**
- * Starts the file for `target` with mode 600, because it holds PINs and activation codes. The file appears under its
- * name only when it is complete. A path that can't be written is reported before anything is imported.
+ * Starts the file for `target` with mode 600, because it holds PINs and activation codes. The file gets the name
+ * `target` only when it is complete. A path that can't be written is reported before anything is imported.
  *
  * @param source the open stock file
  * @throws CommandError when the file can't be written, or would replace the stock file itself

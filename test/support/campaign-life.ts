@@ -70,8 +70,8 @@ export function after<Campaign extends CampaignState>(before: Campaign, { change
 
 /**
  * What a decision changes: the status of the campaign, the status of bank `a`, and the stage of bank `a`. `same` means
- * unchanged, `gone` means that bank `a` was removed. All three are `refused` when the decision is not allowed, `repeat`
- * when it was made before and changes nothing, and `nothing` when `decide` returns null.
+ * unchanged, `gone` means that bank `a` was removed. If the decision is not allowed, all three are `refused`. If it was
+ * made before and changes nothing, they are `repeat`. If `decide` returns null, they are `nothing`.
  */
 export function outcomeOf(
   before: CampaignState,

@@ -102,7 +102,10 @@ export type OrderBody = {
   confirmedAt: string | null
 }
 
-/** Checks an Order of the eSIM API: it has all fields and no others, and those are null that its status requires. */
+/**
+ * Checks an Order of the eSIM API: it has exactly the fields of an Order, and null in each field that must be null in
+ * its status.
+ */
 export function assertOrder(
   answer: EsimAnswer,
   expected: Partial<OrderBody> & { status: string },

@@ -31,7 +31,7 @@ type WritingOptions = {
   writers: number
   eventsEach: number
   maxDelayMs: number
-  /** Writers begin no transaction once this is false. `told` is the number of events committed so far. */
+  /** While this is true, writers begin further transactions. `told` is the number of events committed so far. */
   goesOn(told: number): boolean
   /** Writers wait while this is false. Otherwise the backlog would grow without end and take hours to number. */
   hasRoom(told: number): boolean

@@ -14,7 +14,10 @@ import { type PerklineProcess, type Settings, sharedSettings, startProcess } fro
 import { openShop } from './world.ts'
 
 const recoverWithinMs = 30_000
-/** How long to wait for the next sale: longer than allowed, so that a slow recovery is measured. The test then fails at its end. */
+/**
+ * How long to wait for the next sale. It is longer than a recovery may take, so that a slow recovery is measured, too.
+ * The test then fails at its end.
+ */
 const giveUpMs = 120_000
 const standbyWithinMs = 180_000
 /**
@@ -35,7 +38,7 @@ type Scene = {
   /** Waits until all three members run and one of them is a synchronous standby, because two failures at once may lose data. */
   isSafeAgain(): Promise<void>
   /**
-   * Sells once at another process; its acknowledged orders must not be lost either.
+   * Sells one order through another process. If the order is acknowledged, it must not be lost either.
    * @returns the status of the answer, 0 for none
    */
   sellAt(platform: PerklineProcess): Promise<number>

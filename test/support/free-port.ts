@@ -27,8 +27,8 @@ const returned: number[] = []
 let areReused = false
 
 /**
- * From now on, a new platform of this process gets the port of a closed one, if there is one. A browser keeps compiled code by
- * address, so it need not compile the portal again.
+ * After this call, a new platform of this process gets the port of a closed platform, if there is one. A browser keeps
+ * compiled code by address, so it need not compile the portal again.
  */
 export function reusePorts(): void {
   areReused = true

@@ -19,7 +19,7 @@ const leastAtATime = Math.max(2, availableParallelism())
 const mostAtATime = 3 * leastAtATime
 const sampleMs = 100
 /**
- * Another job begins when the cores were idle for more than this share of the time, measured over this many samples.
+ * Another job begins when the cores were idle for more than `share` of the time. The last `samples` measurements count.
  * Many test files mostly wait, so more jobs than cores can run.
  */
 const idle = { share: 0.2, samples: 10 }

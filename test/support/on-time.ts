@@ -9,7 +9,8 @@ const stalledMs = 500
 const rounds = 3
 
 /**
- * Runs a round. If it fails, and a timer of ours was late by more than half a second meanwhile, runs it again, at most twice.
+ * Runs a round. It may fail because the machine stalled: then a timer of this function is late by more than half a
+ * second. After such a failure the round runs again, at most twice.
  *
  * @param round prepares everything that it needs each time
  */

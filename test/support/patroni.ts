@@ -33,7 +33,7 @@ export type Member = {
   api: number
   patroni: ChildProcess
   data: string
-  /** The links from this member's machine to etcd, and from the other machines to this one. */
+  /** The network links from this member's machine to etcd, and from the other machines to it. */
   links: Link[]
 }
 export type PatroniCluster = {

@@ -36,7 +36,8 @@ if (!url) {
   }
 }
 
-// Removes the folder when the run is interrupted, too: it may be in memory, where nothing else would remove it.
+// Removes the folder of this run also after an interruption. The folder may be in memory, where nothing else would
+// remove it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     void stop().finally(() => {

@@ -29,7 +29,7 @@ export const recoverWithinQuietMs = 5_000
 
 /**
  * How many milliseconds may pass after a disturbance until sales go on (contract/reliability.md, "When something is
- * away"). On a busy machine the start of a process alone takes longer than that, so the limit is higher there.
+ * away"). On a busy machine the limit is higher, because starting a process already takes longer than the normal limit.
  */
 export const recoverWithinMs = (): number => (isBusy() ? 45_000 : recoverWithinQuietMs)
 

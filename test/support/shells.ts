@@ -29,9 +29,9 @@ const evaluated =
 const giveUpAfterMs = 300_000
 
 /**
- * Pastes into a terminal, as a bracketed paste. In a terminal, zsh behaves as it does for people: it knows no comments,
- * and expands `!` from its history.
- * Output goes to files, because the terminal also shows the typed text.
+ * Pastes lines into a terminal as people do (bracketed paste). In a terminal, zsh behaves as it does for people: it
+ * knows no comments, and expands `!` from its history. Output goes to files, because the terminal also shows the typed
+ * text.
  */
 const typed: Run = async (lines, { cwd, env }) => {
   const folder = await mkdtemp(join(tmpdir(), 'perkline-zsh-'))

@@ -24,9 +24,11 @@ export type Certificate = { key: string; cert: string }
 
 export type SmtpServerOptions = {
   acts?: Partial<Record<SmtpStage, SmtpAct>>
-  /** With these, the server offers AUTH and accepts no other login or password. */
+  /** If set, the server offers AUTH and accepts only this login and password. */
   credentials?: { user: string; pass: string }
-  /** With this, the server offers STARTTLS, or with `implicitTls` uses TLS from the first byte. */
+  /**
+   * With a certificate, the server offers STARTTLS. If `implicitTls` is set, it uses TLS from the first byte instead.
+   */
   certificate?: Certificate
   implicitTls?: boolean
 }
@@ -208,8 +210,8 @@ export function makeCertificate(): Certificate | undefined {
 }
 
 function watchSockets(listener: Server) {
-  // All sockets by the client's port. None is removed when it ends: a listener for its end would be lost, because on
-  // STARTTLS the mail server removes every listener of a socket.
+  // All sockets by the client's port. Ended sockets stay in this map: a listener that removes them would be lost,
+  // because on STARTTLS the mail server removes every listener of a socket.
   const sockets = new Map<number, Socket>()
   let count = 0
   listener.on('connection', socket => {

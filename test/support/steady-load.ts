@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bank, type EsimAnswer, range } from './esim.ts'
 
 export type SteadyLoad = AsyncDisposable & {
-  /** How many requests were answered as they should be. */
+  /** The number of requests that got the expected answer. */
   answered(): number
   /** Stops. @returns figures; `faults` has the errors in plain words: an unexpected status, or no answer */
   end(): Promise<{ answered: number; faults: string[]; slowestMs: number }>

@@ -19,8 +19,8 @@ function systemRuntimes(): string[] {
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
 
 /**
- * Starts the system's own server if there is one, otherwise the embedded one. The system's version is probably a different one, and some
- * tests start the embedded one anyway, so both versions are tested.
+ * Starts the system's own server if there is one, otherwise the embedded one. The two probably have different versions.
+ * Some tests always start the embedded server, so both versions are tested.
  */
 export async function startTestServer(dataDir: string) {
   for (const runtimeDir of systemRuntimes()) {

@@ -25,9 +25,9 @@ const tables = [
 const target = 3
 
 /**
- * How often the tables are read; the time is divided by this. Linux counts processor time in hundredths of a second, so
- * one reading would be too short to measure. Only processor time is compared, because waiting depends on other work on
- * the machine.
+ * How often the tables are read. The measured time is divided by this number. Linux counts processor time in hundredths
+ * of a second, so one reading would be too short to measure. Only processor time is compared, because waiting depends
+ * on other work on the machine.
  */
 const readings = 5
 

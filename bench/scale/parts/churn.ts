@@ -17,8 +17,8 @@ import { requireStock, soldTariff } from '../stock.ts'
 const roundSeconds = 10
 const connections = 32
 /**
- * The maximum growth. Each order is written twice. Vacuum frees the space of the first version, and later orders use
- * this space.
+ * The maximum space of a new order, as a multiple of the space of an earlier one. Each new order is written twice.
+ * Vacuum frees the space of the first version, and later orders use it.
  */
 const maxGrowth = 2
 
