@@ -108,7 +108,7 @@ async function lookUp(
     orders.map(({ orderId }) => `/esim/v1/orders/${orderId}`),
   )
   // These reads warm up both sides and are not measured. A platform needs some seconds to notice that the tables have
-  // grown; then PostgreSQL plans its statements anew.
+  // grown. After that, PostgreSQL makes new plans for the platform's queries.
   await byExternalId(6)
   await byId(1)
   const { ours, limit, ratio } = await compare(

@@ -11,11 +11,11 @@ export type TokenKeySealing = {
   /** @returns both keys in DER form, encrypted with the first master key */
   seal(keyId: string, publicKey: Buffer, privateKey: Buffer): { sealedPublicKey: Buffer; sealedPrivateKey: Buffer }
   /**
-   * The public key in DER form. If the row has no encrypted public key that can be decrypted, the key is derived from
-   * the private key. Such rows come from earlier versions of the program. They store no encrypted public key, and do
-   * not encrypt it again when the master key changes.
+   * The public key in DER form, from the encrypted public key of the row. If that is missing or cannot be decrypted, the
+   * public key is derived from the private key. Earlier versions of the program leave such rows: they store no encrypted
+   * public key, and when the master key changes they encrypt only the private key again.
    *
-   * @throws UnprovenKey when the row has no encrypted key; SealingError when none of the master keys can decrypt either
+   * @throws UnprovenKey when the row has neither key encrypted; SealingError when none of the master keys can decrypt either
    *   key; Error when the keys belong to another row
    */
   publicKeyOf(row: TokenKeyRow): Buffer

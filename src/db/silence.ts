@@ -11,8 +11,9 @@ import { serverSessionOf } from './session.ts'
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
 
 /**
- * Remembers when each connection last answered. Once a connection was found silent, a connection that has not answered
- * since then is not used again, because it may be silent too. Also remembers when any connection last answered.
+ * Remembers when each connection last answered, and when any connection last answered. When one connection is found
+ * silent (no answer in time), the others may be silent too. So each of them is used again only if it has answered after
+ * that moment.
  */
 export function createHearing() {
   const heardAtMs = new WeakMap<pg.ClientBase, number>()

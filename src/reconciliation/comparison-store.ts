@@ -75,8 +75,8 @@ export async function compareReport(
 }
 
 /**
- * Deletes the lines and differences of this side's previous report. Also deletes the differences between both reports that
- * are stored with the other side's report.
+ * Deletes the lines and differences of this side's previous report. Some differences between the two reports are stored
+ * under the other side's report; those are deleted, too.
  */
 export async function forgetReport(transaction: Queryable, side: Side, before: Compared): Promise<void> {
   await transaction.execute('delete from report_differences where report_id = $1', [before[side]])

@@ -112,14 +112,14 @@ export function startDelivering(
 }
 
 /**
- * Gives back deliveries that will not be sent, records accepted ones, and claims the next deliveries of due endpoints.
- * If the database does not answer, the next call gives back and records the same deliveries.
+ * Releases the claims on deliveries that this process will not send, records accepted ones, and claims the next
+ * deliveries of due endpoints. If the database does not answer, the next call releases and records the same deliveries.
  *
- * After the claim, an endpoint stays due if it may have more to claim:
- * - It got as many deliveries as it had room for.
- * - It gets one request at a time and got one.
- * - It got none. Another transaction may have locked the endpoint, or its only request was just ending. It stays due
- *   until the loop looks for due endpoints again.
+ * After the claim, an endpoint stays due in three cases:
+ * - As many deliveries were claimed as there was room for.
+ * - The endpoint allows one request at a time, and one delivery was claimed.
+ * - No delivery was claimed. Another transaction may have locked the endpoint, or its only request has not been recorded
+ *   as finished yet. It stays due until the loop looks for due endpoints again.
  */
 async function exchange(
   deps: DeliveringDeps,

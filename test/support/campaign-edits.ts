@@ -20,7 +20,7 @@ export function assertEdited(answer: Answer): Record<string, any> {
 
 type Stage = { platform: TestPlatform; partners: Partners }
 
-/** @param stage returns the platform and its partners. Only tests call it, because the hook `before` makes them */
+/** @param stage returns the platform and its partners, which exist only after the hook `before`: call it inside a test */
 export function editsOf(stage: () => Stage) {
   const edit = (id: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
     stage().partners.grocer.call('PATCH', pathOf(id), { body, headers })

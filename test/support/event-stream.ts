@@ -55,7 +55,8 @@ export const transactionOn = (client: pg.Client): Queryable =>
   ({ execute: (statement: Statement, values: unknown[]) => client.query(statement.text, values) }) as never
 
 /**
- * Starts writers. Each has one subject, and pauses for up to `maxDelayMs` between its last statement and the commit.
+ * Starts writers of events. Each writes events of one object, and pauses for up to `maxDelayMs` between its last
+ * statement and the commit.
  */
 export function startWriting(database: Database, bankId: string, options: WritingOptions): Writing {
   const told = new Map<string, Told>()

@@ -20,8 +20,8 @@ export function fieldErrorText(
 /**
  * Assigns an error's broken rules to the fields of a form.
  *
- * @param fields the form's fields. An error of `terminals.0.terminal_id` belongs to this field if it is in the list,
- *   and otherwise to `terminals`
+ * @param fields the names of the form's fields. If `fields` contains `terminals.0.terminal_id`, an error of that path is
+ *   shown there, and otherwise at `terminals`
  * @returns the text for each field, and the messages that belong to no field
  */
 export function errorsByField<Field extends string>(

@@ -51,7 +51,7 @@ export function policyTag({ mfa, sessionMinutes, addresses: { people, systems } 
 /**
  * Sets an account's whole policy.
  *
- * @param input.platformMfa the rule for second factors of the platform's people until the platform sets a policy
+ * @param input.platformMfa whether the platform's own people need a second factor; used while the platform has no policy yet
  * @param input.address the network address of the person who sets the policy. If the new list for people does not
  *   contain this address, the change needs `force`
  * @param input.requireExpected throws when the policy has changed since the caller read it

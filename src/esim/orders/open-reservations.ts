@@ -7,8 +7,8 @@
 
 /** The assumed maximum rate of one bank's reservations over all processes. No database server reaches it. */
 const maxPerSecond = 20_000
-/** The maximum time for which a count is used. */
-const maxStatementMs = 60_000
+/** After this time at the latest, a bank's open reservations are counted again. */
+const maxCountAgeMs = 60_000
 /** The part of the remaining reservations that one process may make after a count. */
 const shareOfRoom = 1 / 16
 /**
@@ -51,7 +51,7 @@ export function createOpenReservations(deps: {
   const counted = (bankId: string, open: number): void => {
     const room = deps.limit - open
     const credit = room < minRoom ? 0 : Math.floor(room * shareOfRoom)
-    const validMs = Math.min(maxStatementMs, (room / 2 / maxPerSecond) * 1000)
+    const validMs = Math.min(maxCountAgeMs, (room / 2 / maxPerSecond) * 1000)
     estimates.set(bankId, { credit, refreshBelow: credit / 2, countedAtMs: performance.now(), validMs })
   }
 

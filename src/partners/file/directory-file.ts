@@ -17,8 +17,8 @@ export type DirectoryClaims = { references: Reference[]; entries: Entry[] }
 export type DirectoryFile = DirectoryClaims & { directory: Directory }
 
 /**
- * The result for a file with errors. It also has the claims that could be read, so that the caller can report all
- * errors together. `problems` are the errors inside a terminals file.
+ * The result for a file with errors. It also has the entries and references that could be read, so that
+ * the caller can report all errors together. `problems` are the errors inside a terminals file.
  */
 export type InvalidDirectoryFile = DirectoryClaims & { errors: (string | BrokenRule)[]; problems: Problem[] }
 

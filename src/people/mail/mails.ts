@@ -78,7 +78,7 @@ export type PeopleMails = {
 
 const purpose = 'mail'
 const tryAfterMinutes = [0, 1, 5, 30]
-/** The wait after each attempt. A fifth attempt is made only if the outcome of the fourth was not stored. */
+/** The wait after each of the four attempts. The last one is used only if the outcome of the fourth was not stored. */
 const waitSeconds = [...tryAfterMinutes.slice(1), 30].map(minutes => minutes * 60)
 
 const mailsPerHour = 1_000

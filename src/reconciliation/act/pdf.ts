@@ -32,7 +32,7 @@ export function actPdf(act: SettlementAct, style: ActStyle): PDFKit.PDFDocument 
     info: { Title: `${texts.title}: ${act.campaignName}`, Author: 'Perkline', CreationDate: act.generatedAt },
   })
   document.registerFont('regular', regular).registerFont('bold', bold)
-  /** The text of the act's number for each page, in order. A bank's act may need more than one page. */
+  /** For each page of the PDF, the number of the act that it belongs to. The act of a bank may need several pages. */
   const numbers: string[] = []
   for (const [index, bank] of act.banks.entries()) {
     if (index > 0) document.addPage()

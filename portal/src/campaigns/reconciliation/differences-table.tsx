@@ -33,7 +33,7 @@ export function DifferencesTable({ cashbackId, bank, currency, search, onSearch 
   const { total } = bank.differences
   const columns = useColumns(currency)
   const query = useQuery(differencesQuery({ cashbackId, bank, search }))
-  // The files of an old campaign are removed, and its differences with them. The summary still counts the differences.
+  // The report files and the list of differences of an old campaign are deleted. The summary still counts the differences.
   if (isApiError(query.error, 404))
     return (
       <Stack component="section" gap="md" aria-label={texts.differences}>
