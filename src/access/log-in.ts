@@ -82,7 +82,10 @@ function isAdmitted(deps: LogInDeps, client: Client, person: User): boolean {
   return isAdmitted
 }
 
-export const callerOf = ({ account, userId }: User, { trace }: Client): Caller => ({
+export const callerOf = (
+  { account, userId }: Pick<User, 'account' | 'userId'>,
+  { trace }: Pick<Client, 'trace'>,
+): Caller => ({
   ...account,
   userType: 'portal_user',
   subject: userId,

@@ -6,6 +6,7 @@
 import type { RefusalSums } from '../audit-log/refusal-sums.ts'
 import type { Database } from '../db/database.ts'
 import { takeExpired } from './factors/factor-store.ts'
+import { callerOf } from './log-in.ts'
 import { noteWithoutCode } from './login-store.ts'
 import type { LoginFailure } from './logins.ts'
 
@@ -27,7 +28,7 @@ export async function tellUnfinishedLogins({
   const unanswered = expired.flatMap(({ from, ...person }) => (from === null ? [] : [{ ...person, from }]))
   for (const { userId, account, from } of unanswered) {
     const trace = { ...from, requestId: '' }
-    const caller = { ...account, userType: 'portal_user', subject: userId, trace } as const
+    const caller = callerOf({ account, userId }, { trace })
     refusalSums.add({ action: 'login.refused', caller, trace, lacking: 'no-code' })
     observeFailure({ by: 'code', outcome: 'missing', address: from.address })
   }

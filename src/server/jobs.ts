@@ -166,11 +166,7 @@ const jobs: readonly Job[] = [
     run: ({ database, eventDays }) => dropOldEvents(database, eventDays),
   },
   { name: 'tell-lost-refusals', everyMs: 60_000, run: ({ database }) => recordLostRefusals(database) },
-  {
-    name: 'tell-unfinished-logins',
-    everyMs: 60_000,
-    run: ({ database, refusalSums, observeFailure }) => tellUnfinishedLogins({ database, refusalSums, observeFailure }),
-  },
+  { name: 'tell-unfinished-logins', everyMs: 60_000, run: tellUnfinishedLogins },
   { name: 'answer-reset-requests', everyMs: 1_000, run: ({ people }) => answerResetRequests(people) },
   { name: 'send-mails', everyMs: 1_000, run: ({ people }) => sendMails(people) },
   { name: 'forget-people', everyMs: 600_000, run: ({ people }) => forgetPeople(people) },

@@ -1,6 +1,6 @@
 /**
- * Writes one value of a CSV file that people download (RFC 4180). Server and portal write all such cells with this
- * function, or in SQL with its patterns.
+ * Writes one value of a CSV file that people download (RFC 4180), and the mark with which such a file begins. The server
+ * writes all such cells with this function, or in SQL with its patterns.
  */
 
 /**

@@ -33,6 +33,12 @@ export type WebhookRoutesDeps = { webhooks: EndpointRoutesDeps }
 /** The endpoint with the ETag for `If-Match`. */
 const Tagged = { ...schemas.Endpoint, headers: { etag: etagHeader } }
 
+/** Sets the ETag of an endpoint. @returns the body of the answer */
+function tagged(reply: FastifyReply, endpoint: Endpoint) {
+  reply.header('etag', endpointTag(endpoint))
+  return endpointView(endpoint)
+}
+
 const notFound = { 404: 'The account has no such endpoint' }
 const change = 'The endpoint as it is then'
 
@@ -176,8 +182,7 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
               throw new DomainError('stale', 'The endpoint has changed since you read it')
           },
         })
-        reply.header('etag', endpointTag(changed))
-        return endpointView(changed)
+        return tagged(reply, changed)
       }) as never
     },
   )
@@ -211,8 +216,7 @@ function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       return answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own => {
         const input = { endpointId, by: 'partner', resume } as const
         const enabled = await endpoints.enableEndpoint(own, callerAccount(request), input)
-        reply.header('etag', endpointTag(enabled))
-        return endpointView(enabled)
+        return tagged(reply, enabled)
       })
     },
   )
@@ -239,8 +243,7 @@ function disableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       answerOnce(request, reply, { deps: withOrigin(deps, request), status: 200 }, async own => {
         const { endpointId } = request.params
         const disabled = await endpoints.disableEndpoint(own, callerAccount(request), { endpointId, by: 'partner' })
-        reply.header('etag', endpointTag(disabled))
-        return endpointView(disabled)
+        return tagged(reply, disabled)
       }) as never,
   )
 }

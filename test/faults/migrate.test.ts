@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import type { Database } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { type Migration, migrate, pendingMigrations, readMigrations } from '../../src/db/migrate.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { createTestDatabase, isBuildingIndex } from '../support/database.ts'
 import { until } from '../support/esim.ts'
 
 const own = readMigrations()
@@ -198,12 +198,7 @@ test('a process of the version before that starts while an index is built gets i
   const indexed = migration(2, 'create index concurrently if not exists things_id_index on things (id)')
   const migrating = migrate(database, [things, indexed])
   migrating.catch(() => {})
-  await until('the index is being built', async () => {
-    const [row] = await database.query<{ builds: boolean }>(
-      'select exists (select from pg_stat_progress_create_index where datname = current_database()) as builds',
-    )
-    return row?.builds ?? false
-  })
+  await until('the index is being built', () => isBuildingIndex(database))
   // A process of 0.2 waits for the lock of migrations in one statement, which holds a snapshot.
   const older = await database.connect()
   const turn = older.query('select pg_advisory_lock(7365012)').then(() => older.end())

@@ -10,7 +10,7 @@ import { after, test } from 'node:test'
 import type { Database } from '../../src/db/database.ts'
 import { campaignSteps, openCampaigners } from '../support/campaigners.ts'
 import { perkline } from '../support/command.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { createTestDatabase, isBuildingIndex } from '../support/database.ts'
 import { until } from '../support/esim.ts'
 import { type PerklineProcess, sharedSettings, startProcess } from '../support/process.ts'
 import { openReleases, unpackPrevious } from '../support/release-before.ts'
@@ -82,12 +82,7 @@ test('a process of the version before that starts while an index is built refuse
   const reader = await database.database.connect()
   await reader.query('begin isolation level repeatable read; select 1')
   const migrating = perkline(['migrate'], { env: { ...settings, PERKLINE_URL: '' }, cwd: folder })
-  await until('an index is being built', async () => {
-    const [row] = await database.database.query<{ builds: boolean }>(
-      'select exists (select from pg_stat_progress_create_index where datname = current_database()) as builds',
-    )
-    return row?.builds ?? false
-  })
+  await until('an index is being built', () => isBuildingIndex(database.database))
   await assert.rejects(startOld(), /newer version of Perkline/)
   await reader.query('commit')
   await reader.end()

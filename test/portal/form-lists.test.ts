@@ -179,8 +179,10 @@ suite('a picture of the card', { timeout: 60_000 }, () => {
     await input.setInputFiles(picture(1024))
     await remove.waitFor()
   })
+})
 
-  test('two files of terminals that are dropped at once: none is taken, and the person is told', async t => {
+suite('a file of terminals', { timeout: 60_000 }, () => {
+  test('two files that are dropped at once: none is taken, and the person is told', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page } = visitor
@@ -208,7 +210,7 @@ suite('a picture of the card', { timeout: 60_000 }, () => {
     assert.equal(await page.getByText('Drop one file at a time.').count(), 0)
   })
 
-  test('an error of a terminal names its line, or the terminal', async t => {
+  test('an error names the line of the file', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page } = visitor

@@ -164,6 +164,14 @@ async function makeTemplate(adminUrl: string): Promise<string> {
   })
 }
 
+/** Whether an index of this database is being built. */
+export async function isBuildingIndex(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ builds: boolean }>(
+    'select exists (select from pg_stat_progress_create_index where datname = current_database()) as builds',
+  )
+  return row?.builds ?? false
+}
+
 async function asAdmin<T>(adminUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: adminUrl, application_name: 'perkline tests' })
   client.on('error', () => {})

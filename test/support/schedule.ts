@@ -7,10 +7,9 @@ export type Job = { files: string[]; seconds: number; execArgv: string[] }
 
 /** The longest time that a file of `npm run test:quick` may have taken when the times were last recorded. */
 const quickSeconds = 1.8
-const quickRooms = /^test\/(rules|api)\//
 
 export const isQuick = (file: string, durations: Durations): boolean =>
-  quickRooms.test(file) && (durations[file] ?? unknownSeconds) <= quickSeconds
+  !isExperiment(file) && (durations[file] ?? unknownSeconds) <= quickSeconds
 
 /** Experiments with kills, browsers, time limits, random walks and much data, which another test on the same two cores can disturb. */
 const experimentRooms = /^test\/(?!rules\/|api\/)/

@@ -2,7 +2,7 @@
 import { Button, List, Stack } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
-import { useMemo } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { CancelledError } from '../api/errors.ts'
 import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
@@ -15,6 +15,11 @@ export function useNotify() {
   const { language } = usePreferences()
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': texts.close }
+    /** Shows a notice that stays until the person closes it. */
+    const stay = (color: string, notice: { id?: string; title?: string; message: ReactNode }) => {
+      const icon = <IconAlertTriangle size={18} />
+      notifications.show({ ...notice, color, icon, autoClose: false, closeButtonProps })
+    }
     const fail = (error: unknown, id?: string) => {
       if (error instanceof CancelledError) return
       const { title, text, details } = errorText(error, texts, language)
@@ -35,17 +40,7 @@ export function useNotify() {
         ) : (
           (details[0] ?? text)
         )
-      // The notice of an error stays until the person closes it.
-      const icon = <IconAlertTriangle size={18} />
-      notifications.show({
-        ...(id !== undefined && { id }),
-        title,
-        message,
-        color: 'red',
-        icon,
-        autoClose: false,
-        closeButtonProps,
-      })
+      stay('red', { ...(id !== undefined && { id }), title, message })
     }
     return {
       /** @param id the id of the notice. While a notice with this id is visible, no second one is shown */
@@ -64,15 +59,9 @@ export function useNotify() {
       failedAs: (id: string, error: unknown) => fail(error, id),
       hide: (id: string) => void notifications.hide(id),
       /** Shows a warning, which stays until the person closes it. */
-      warned(message: string) {
-        const icon = <IconAlertTriangle size={18} />
-        notifications.show({ message, color: 'orange', icon, autoClose: false, closeButtonProps })
-      },
+      warned: (message: string) => stay('orange', { message }),
       /** Shows a refusal in words of the page, when these are clearer than the platform's message. */
-      refused(message: string) {
-        const icon = <IconAlertTriangle size={18} />
-        notifications.show({ message, color: 'red', icon, autoClose: false, closeButtonProps })
-      },
+      refused: (message: string) => stay('red', { message }),
     }
   }, [texts, language])
 }

@@ -86,6 +86,9 @@ export async function takeRecoveryCode(database: Queryable, userId: string, hash
   return taken === 1
 }
 
+/** Where a login came from. */
+type From = Pick<Trace, 'address' | 'via'>
+
 /**
  * Stores a challenge unless the person has changed since the login read the person's data. Challenges end when
  * a person is disabled or gets another role or password. If such a change runs at the same time, either it waits for
@@ -97,7 +100,7 @@ export async function takeRecoveryCode(database: Queryable, userId: string, hash
  */
 export async function insertChallenge(
   database: Queryable,
-  { hash, minutes, from }: { hash: Buffer; minutes: number; from: Pick<Trace, 'address' | 'via'> },
+  { hash, minutes, from }: { hash: Buffer; minutes: number; from: From },
   person: { userId: string; role: string; passwordHash: string },
 ): Promise<Date | null> {
   const [made] = await database.query<{ expiresAt: Date }>(
@@ -138,11 +141,7 @@ export async function takeChallenge(database: Queryable, hash: Buffer): Promise<
  * program may send the password alone first, and then both. A person may reload the page that asks for the code. Only
  * one challenge from the same address and interface is deleted, so that other people's attempts are still recorded.
  */
-export async function takeEarlierTry(
-  database: Queryable,
-  userId: string,
-  { address, via }: Pick<Trace, 'address' | 'via'>,
-): Promise<void> {
+export async function takeEarlierTry(database: Queryable, userId: string, { address, via }: From): Promise<void> {
   await database.execute(
     `delete from login_challenges where challenge_hash = (
        select challenge_hash from login_challenges where user_id = $1 and address = $2 and via = $3 and expires_at > now()
@@ -164,7 +163,7 @@ export async function endChallenges(database: Queryable, userId: string): Promis
  * A challenge that expired, with its person. `from` is null when a wrong code was sent, or an earlier version of the
  * program stored the challenge.
  */
-export type ExpiredChallenge = { userId: string; account: Membership; from: Pick<Trace, 'address' | 'via'> | null }
+export type ExpiredChallenge = { userId: string; account: Membership; from: From | null }
 
 /** Deletes and returns some of the expired challenges. */
 export async function takeExpired(database: Queryable, limit: number): Promise<ExpiredChallenge[]> {

@@ -6,6 +6,7 @@
 import { isLongList } from '../../audit-log/bounded-change.ts'
 import { type BrokenRule, broken } from '../../error-rules.ts'
 import { type EditedCampaign, editable, growingFields, isOfDirectory } from '../lifecycle/editable-fields.ts'
+import { awaitsApproval, isOver } from '../lifecycle/lifecycle.ts'
 import type { FieldName, Fields } from './form.ts'
 import type { TerminalChange } from './terminal-list-store.ts'
 
@@ -105,11 +106,11 @@ export function lockedErrors(
 }
 
 function whyLocked(name: FieldName, campaign: EditedCampaign, now: Date): BrokenRule {
-  const { status, dateTo } = campaign
-  const awaits = status === 'awaitingBankApproval' || status === 'awaitingMerchantApproval'
-  if (dateTo <= now) return broken(name, 'unchanged-over')
+  if (isOver(campaign, now)) return broken(name, 'unchanged-over')
   if (isOfDirectory(name, campaign)) return broken(name, 'unchanged-directory')
-  return awaits ? broken(name, 'unchanged-approved') : broken(name, 'unchanged-status', { status })
+  return awaitsApproval(campaign)
+    ? broken(name, 'unchanged-approved')
+    : broken(name, 'unchanged-status', { status: campaign.status })
 }
 
 /** The first text of the old list that is not in the new list. */

@@ -131,8 +131,8 @@ const sized: readonly FieldName[] = [
   'merchantCategoryCode',
 ]
 
-const isPending = ({ status, banks }: LockedCampaign): boolean =>
-  status === 'awaitingBankApproval' && !banks.some(bank => bank.status === 'approved')
+const isPending = (campaign: LockedCampaign): boolean =>
+  lifecycle.awaitsApproval(campaign) && !lifecycle.isAgreed(campaign)
 
 /**
  * Locks the campaign. Its author must be the calling merchant.

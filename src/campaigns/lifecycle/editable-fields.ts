@@ -60,7 +60,7 @@ export function editable(
   if (campaign.createdByBankId !== null || isOver(campaign, now)) return { fields: [], onlyAdding: true }
   if (awaitsApproval(campaign) && !isAgreed(campaign)) return { fields: editableFields, onlyAdding: false }
   const fields = awaitsApproval(campaign) ? onceAgreed : isLaunched(status) ? onceLaunched : []
-  return { fields: fields.filter(field => field !== 'terminals' || !campaign.terminalsPlatform), onlyAdding: true }
+  return { fields: fields.filter(field => !isOfDirectory(field, campaign)), onlyAdding: true }
 }
 
 const isLaunched = (status: CampaignStatus): boolean => status === 'approved' || status === 'active'

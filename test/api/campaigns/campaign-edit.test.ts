@@ -238,8 +238,8 @@ describe('200: another list of terminals while readers get those of the platform
     await assertNothingChanged(id, before)
     assert.deepEqual(await seenBy(id), seen)
     assert.equal((await historyOf(partners, id)).length, steps)
-    const stale = { 'if-match': `"${seen.campaign.updatedAt}"` }
-    assert.equal((await partners.alpha.call('POST', `/cashbacks/${id}/confirm`, { headers: stale })).status, 201)
+    const unchanged = { 'if-match': `"${seen.campaign.updatedAt}"` }
+    assert.equal((await partners.alpha.call('POST', `/cashbacks/${id}/confirm`, { headers: unchanged })).status, 201)
     assert.deepEqual(await updates(id), [])
   })
 

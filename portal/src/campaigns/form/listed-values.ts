@@ -3,16 +3,14 @@ import { ApiError } from '../../api/errors.ts'
 import type { CampaignValues } from './values.ts'
 
 const lists = ['sku', 'categoryId', 'merchantCategoryCode'] as const
+export type ListName = (typeof lists)[number]
 
 /**
  * Puts the typed values into the errors about lists, because the platform names a value by its place in the list.
  *
  * @param values the values that were sent
  */
-export function withListedValues(
-  error: unknown,
-  values: Pick<CampaignValues, (typeof lists)[number] | 'terminals'>,
-): unknown {
+export function withListedValues(error: unknown, values: Pick<CampaignValues, ListName | 'terminals'>): unknown {
   if (!(error instanceof ApiError)) return error
   const named = (field: string) => {
     const [name, place, property] = field.split('.')

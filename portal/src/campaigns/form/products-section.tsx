@@ -4,6 +4,7 @@ import { useTexts } from '../../i18n/preferences.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
+import type { ListName } from './listed-values.ts'
 import { LongList, shownOfLong } from './long-list.tsx'
 import { separators, withoutQuotes } from './pasted-list.ts'
 
@@ -41,8 +42,6 @@ export function ProductsSection(part: FormPart) {
     </FormSection>
   )
 }
-
-type ListName = 'sku' | 'categoryId' | 'merchantCategoryCode'
 
 /** From this length on, a list is not shown value by value. Thousands of values would slow down every key press. */
 const longFrom = 100
@@ -106,7 +105,7 @@ const ListedValues = memo(function ListedValues(given: ListedGiven) {
         <LongList
           status={texts.long[name](values.length)}
           count={values.length}
-          {...{ isDisabled }}
+          isDisabled={isDisabled}
           onClear={clear}
           onShowAll={() => setShownInFull(values.length)}
         >
