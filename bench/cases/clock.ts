@@ -16,6 +16,8 @@ const banksOfEnding = 10
 const endTargetSeconds = 10
 const feedTargetSeconds = 5
 const maxRatio = 2
+/** How long before their end the campaigns get it. */
+const changeMs = 5_000
 const dayMs = 86_400_000
 
 const parts: Record<string, (bench: Bench) => Promise<Figure[]>> = {
@@ -94,9 +96,12 @@ async function measureEnd(bench: Bench, platform: CampaignPlatform): Promise<Fig
   await makeActive(platform, count)
   // Ending the campaigns must take less time than this load, so that the load shows how ending affects other requests.
   const quiet = await othersP99(platform, endTargetSeconds)
-  const busy = othersP99(platform, endTargetSeconds)
-  const dateTo = new Date()
+  // The change itself takes time, too, and must be over when the campaigns end.
+  const dateTo = new Date(Date.now() + changeMs)
   await platform.database.execute('update campaigns set date_to = $1', [dateTo])
+  if (Date.now() >= dateTo.getTime()) throw new Error('The ends were not set in time')
+  await sleep(dateTo.getTime() - Date.now())
+  const busy = othersP99(platform, endTargetSeconds)
   await untilNone(platform, `status = 'active'`)
   const seconds = (Date.now() - dateTo.getTime()) / 1_000
   await untilNumbered(platform)
