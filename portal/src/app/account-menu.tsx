@@ -7,6 +7,7 @@ import { Link, useRouter } from '@tanstack/react-router'
 import { useFormat, useNames, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { countDraftsOf } from '../session/draft-store.ts'
 import { logOut, personOf } from '../session/session.ts'
+import { sessionTexts } from '../session/texts.ts'
 import { useSession } from '../session/use-session.ts'
 import { useConfirm } from '../ui/confirm.tsx'
 import { part } from '../ui/not-loaded.ts'
@@ -18,6 +19,7 @@ import { appTexts } from './texts.ts'
 /** The menu of the logged-in person: account, profile, time zone and logout. */
 export function AccountMenu() {
   const texts = useTexts(appTexts)
+  const names = useTexts(sessionTexts)
   const format = useFormat()
   const { timeZone } = usePreferences()
   const session = useSession()
@@ -78,7 +80,7 @@ export function AccountMenu() {
               {name}
             </Text>
             <Text size="xs" c="dimmed">
-              {`${texts.accountType[typeAccount]} · ${login} · ${texts.role[role]}`}
+              {`${names.accountType[typeAccount]} · ${login} · ${names.role[role]}`}
             </Text>
             <Text size="xs" c="dimmed">
               {texts.sessionUntil(format.time(expiresAt))}

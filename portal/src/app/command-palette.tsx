@@ -2,6 +2,7 @@
  * The command palette. It finds pages, actions of the person's role, and campaigns by name; for the operator also
  * orders by the bank's reference. Its code is loaded when it is first opened.
  */
+import { routingTexts } from '../routing/texts.ts'
 import '@mantine/spotlight/styles.layer.css'
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
@@ -116,12 +117,12 @@ function Commands({ label, commands }: { label: string; commands: readonly Comma
 }
 
 function usePages(): Command[] {
-  const texts = useTexts(appTexts)
+  const { pages } = useTexts(routingTexts)
   const session = useSession()
   const router = useRouter()
   return navigationOf(session).map(({ to, text, icon }) => ({
     key: to,
-    label: texts.pages[text],
+    label: pages[text],
     icon,
     run: () => void router.navigate({ to }),
   }))

@@ -8,6 +8,7 @@ import { answer, api } from '../api/client.ts'
 import { isApiError, mayBeDone } from '../api/errors.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import type { AccountType } from '../session/session.ts'
+import { sessionTexts } from '../session/texts.ts'
 import { Failure } from '../ui/states.tsx'
 import { useFieldErrors } from '../ui/use-field-errors.ts'
 import { LoginFrame } from './login-page.tsx'
@@ -51,6 +52,7 @@ type Joined = { typeAccount: AccountType; login: string }
 
 function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joined) => void }) {
   const texts = useTexts(accountTexts).join
+  const { showPassword } = useTexts(sessionTexts)
   const form = useForm({ initialValues: { password: '', login: '' } })
   const { place, clear, rest } = useFieldErrors(form, ['password', 'login'])
   const [wasLost, setLost] = useState(false)
@@ -99,7 +101,7 @@ function JoinForm({ token, onJoined }: { token: string; onJoined: (joined: Joine
           label={texts.password}
           autoComplete="new-password"
           maxLength={1024}
-          visibilityToggleButtonProps={{ 'aria-label': texts.showPassword }}
+          visibilityToggleButtonProps={{ 'aria-label': showPassword }}
           {...form.getInputProps('password')}
         />
         <Button type="submit" size="md" loading={join.isPending}>

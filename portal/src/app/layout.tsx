@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
+import { routingTexts } from '../routing/texts.ts'
 import { areaOf } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
 import { LinkNav } from '../ui/links.tsx'
@@ -22,6 +23,7 @@ const contentId = 'content'
 /** The frame around every page for logged-in people. */
 export function Layout() {
   const texts = useTexts(appTexts)
+  const { pages } = useTexts(routingTexts)
   const session = useSession()
   const { pathname } = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure()
@@ -55,7 +57,7 @@ export function Layout() {
               // of the area, because their addresses begin with that of the home page.
               activeOptions={{ exact: true }}
               className={classes.home}
-              aria-label={`Perkline: ${texts.pages.home}`}
+              aria-label={`Perkline: ${pages.home}`}
             >
               <Logo />
             </Link>
@@ -79,7 +81,7 @@ export function Layout() {
               activeOptions={{ exact: isExact }}
               activeProps={{ active: true }}
               onClick={close}
-              label={texts.pages[text]}
+              label={pages[text]}
               leftSection={<Picture size={20} stroke={1.7} aria-hidden />}
               className={classes.link ?? ''}
             />

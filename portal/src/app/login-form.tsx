@@ -18,6 +18,7 @@ import {
   type Session,
   sendLanguage,
 } from '../session/session.ts'
+import { sessionTexts } from '../session/texts.ts'
 import { errorText } from '../ui/error-text.ts'
 import { useNotify } from '../ui/notify.tsx'
 import { uiTexts } from '../ui/texts.ts'
@@ -65,6 +66,7 @@ function useAfterLogin(): (session: Session) => void {
 
 function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => void }) {
   const texts = useTexts(appTexts).login
+  const { showPassword } = useTexts(sessionTexts)
   const queryClient = useQueryClient()
   const { because } = useSearch({ from: '/login' })
   const { joined } = useLocation().state
@@ -117,7 +119,7 @@ function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => 
           size="md"
           autoComplete="current-password"
           maxLength={1024}
-          visibilityToggleButtonProps={{ 'aria-label': texts.showPassword }}
+          visibilityToggleButtonProps={{ 'aria-label': showPassword }}
           {...form.getInputProps('password')}
         />
         <Button type="submit" size="md" mt="xs" loading={attempt.isPending}>

@@ -5,13 +5,17 @@ import { accountRoutes } from '../account/routes.ts'
 import { bankRoutes } from '../bank/routes.ts'
 import { merchantRoutes } from '../merchant/routes.ts'
 import { operatorRoutes } from '../operator/routes.ts'
-import { forgottenRoute, homeRoute, joinRoute, loginRoute, rootRoute, signedInRoute } from '../routing/base-routes.ts'
+import { rootRoute, signedInRoute } from '../routing/base-routes.ts'
+import { lazyPage } from '../routing/lazy-page.ts'
 import { parseSearch, stringifySearch } from '../routing/search.ts'
 import { heardOfKey, lastHeardOf, type Session, sessionQuery } from '../session/session.ts'
+import { forgottenRoute, homeRoute, joinRoute, loginRoute } from './entry-routes.ts'
 import { ErrorPage, NotFoundPage, PendingPage } from './error-pages.tsx'
 
 /** The page "not found" for an unknown address. It is shown within the frame, so that people have the navigation. */
 const unknownRoute = createRoute({ getParentRoute: () => signedInRoute, path: '$', component: NotFoundPage })
+
+signedInRoute.update({ component: lazyPage(() => import('./layout.tsx'), 'Layout') })
 
 const routeTree = rootRoute.addChildren([
   loginRoute,

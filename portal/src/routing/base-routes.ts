@@ -1,43 +1,12 @@
-/** The base routes: the root, the pages without a login, and the parent of all pages for logged-in people. */
+/** The base routes: the root, and the parent of all pages for logged-in people. */
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, notFound, redirect } from '@tanstack/react-router'
-import { type AccountType, areaOf, sessionQuery } from '../session/session.ts'
-import { lazyPage } from './lazy-page.ts'
-import { oneOf, searchParams, text } from './search.ts'
-import { placeAfterLogin, wayBack } from './way-back.ts'
+import { type AccountType, sessionQuery } from '../session/session.ts'
+import { wayBack } from './way-back.ts'
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()()
 
-/** Where to go after the login, and why the person was sent to the login page. */
-const loginSearch = searchParams({
-  back: text,
-  because: oneOf(['ended', 'endedWithInput', 'left', 'leftHereOnly', 'leftElsewhere']),
-})
-
-export const loginRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/login',
-  validateSearch: loginSearch,
-  beforeLoad: async ({ context, search }) => {
-    const session = await context.queryClient.ensureQueryData(sessionQuery)
-    if (session) throw redirect({ href: placeAfterLogin(session.typeAccount, search.back), replace: true })
-  },
-  component: lazyPage(() => import('../app/login-page.tsx'), 'LoginPage'),
-})
-
-/** The page for links in invitations and password mails. It is the same for logged-in people and for others. */
-export const joinRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/join',
-  component: lazyPage(() => import('../app/join-page.tsx'), 'JoinPage'),
-})
-
-export const forgottenRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/forgotten',
-  component: lazyPage(() => import('../app/forgotten-page.tsx'), 'ForgottenPage'),
-})
-
+/** The parent of all pages for logged-in people. `app/router.ts` gives it its component, the frame around each page. */
 export const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'signed-in',
@@ -45,15 +14,6 @@ export const signedInRoute = createRoute({
     const session = await context.queryClient.ensureQueryData(sessionQuery)
     if (!session) throw redirect({ to: '/login', search: { back: wayBack(location.href) }, replace: true })
     return { session }
-  },
-  component: lazyPage(() => import('../app/layout.tsx'), 'Layout'),
-})
-
-export const homeRoute = createRoute({
-  getParentRoute: () => signedInRoute,
-  path: '/',
-  beforeLoad: ({ context }) => {
-    throw redirect({ to: areaOf[context.session.typeAccount], replace: true })
   },
 })
 

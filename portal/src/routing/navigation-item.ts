@@ -1,12 +1,12 @@
 import type { Icon } from '@tabler/icons-react'
 import type { LinkProps } from '@tanstack/react-router'
-import type { appTexts } from '../app/texts.ts'
 import type { Session } from '../session/session.ts'
+import type { routingTexts } from './texts.ts'
 
 /** An entry of the navigation. */
 export type NavigationItem = {
   to: NonNullable<LinkProps['to']>
-  /** The key of the entry's name in `appTexts.pages`. */
+  /** The key of the entry's name in `routingTexts.pages`. */
   text: NavigationText
   icon: Icon
   /** The entry is highlighted only at exactly this address, not at addresses below it. The home page needs this. */
@@ -15,4 +15,4 @@ export type NavigationItem = {
   isFor?: (session: Session) => boolean
 }
 
-type NavigationText = keyof (typeof appTexts)['en']['pages']
+type NavigationText = keyof (typeof routingTexts)['en']['pages']

@@ -2,6 +2,7 @@
  * Some changes need a second factor that was proven a short time ago. If the platform answers 401 `mfa-needed`, we ask
  * for the factor and repeat the change.
  */
+
 import { Alert, Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
@@ -14,6 +15,7 @@ import { closeTopDialog, openTopDialog } from '../ui/top-dialog.tsx'
 import { useOnce } from '../ui/use-once.ts'
 import { factorsQuery } from './factors-query.ts'
 import { freshFactorTexts } from './fresh-factor-texts.ts'
+import { sessionTexts } from './texts.ts'
 
 const isNeeded = (error: unknown): boolean => isApiError(error, 401) && error.code === 'mfa-needed'
 
@@ -65,6 +67,7 @@ const ask = (title: string, hasApp: boolean): Promise<boolean> =>
 
 function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void }) {
   const texts = useTexts(freshFactorTexts)
+  const { showPassword } = useTexts(sessionTexts)
   const { cancel } = useTexts(uiTexts)
   const [code, setCode] = useState('')
   const show = useMutation({
@@ -113,7 +116,7 @@ function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void 
             label={texts.password}
             autoComplete="current-password"
             maxLength={1024}
-            visibilityToggleButtonProps={{ 'aria-label': texts.showPassword }}
+            visibilityToggleButtonProps={{ 'aria-label': showPassword }}
             {...field}
           />
         )}

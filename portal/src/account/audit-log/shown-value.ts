@@ -1,7 +1,8 @@
 /** Old and new values of entries in readable words. Unknown values are shown unchanged. */
-import { appTexts } from '../../app/texts.ts'
+
 import { changeTexts } from '../../campaigns/history/change-texts.ts'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
+import { sessionTexts } from '../../session/texts.ts'
 import { directoryTexts } from '../../ui/directory-texts.ts'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { accountTexts } from '../texts.ts'
@@ -159,7 +160,7 @@ function useWords(): (entry: Entry, field: string) => Record<string, string> {
   const directory = useTexts(directoryTexts)
   const account = useTexts(accountTexts)
   const words: Record<string, Record<string, string>> = {
-    role: useTexts(appTexts).role,
+    role: useTexts(sessionTexts).role,
     language: texts.languages,
     mfa: account.security.rules,
     method: account.profile.methods,

@@ -9,10 +9,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
-import { appTexts } from '../../app/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { rolesOf } from '../../session/rights.ts'
+import { sessionTexts } from '../../session/texts.ts'
 import { useSession } from '../../session/use-session.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import { useNotify } from '../../ui/notify.tsx'
@@ -28,7 +28,7 @@ type Props = { person: Person; account: ChosenAccount }
  */
 type ItemsProps = Props & { focus: () => void }
 
-export const useRoleTexts = (): Record<string, string> => useTexts(appTexts).role
+export const useRoleTexts = (): Record<string, string> => useTexts(sessionTexts).role
 
 export function PersonActions({ person, account }: Props) {
   const texts = useTexts(accountTexts).people

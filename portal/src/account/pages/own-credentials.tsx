@@ -4,9 +4,9 @@ import { modals } from '@mantine/modals'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
-import { appTexts } from '../../app/texts.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
+import { sessionTexts } from '../../session/texts.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
@@ -33,7 +33,7 @@ const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
 export function OwnCredentialsPage() {
   const { credentials: texts, choice } = useTexts(accountTexts)
   const { noSystems } = choice
-  const roles: Record<string, string> = useTexts(appTexts).role
+  const roles: Record<string, string> = useTexts(sessionTexts).role
   const search = route.useSearch()
   const setSearch = useSetSearch<AccountListSearch>()
   const account = useChosenAccount(search)
@@ -136,7 +136,7 @@ function useShowSecret(): (issued: Issued) => void {
 function IssueForm({ named, typeAccount }: ChosenAccount) {
   const isBank = typeAccount === 'bank'
   const texts = useTexts(accountTexts).credentials
-  const roles: Record<string, string> = useTexts(appTexts).role
+  const roles: Record<string, string> = useTexts(sessionTexts).role
   const fresh = useFreshFactor()
   const onSuccess = useShowSecret()
   const changed = useAccountChanged()

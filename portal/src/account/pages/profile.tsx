@@ -20,6 +20,7 @@ import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { factorsQuery } from '../../session/factors-query.ts'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
+import { sessionTexts } from '../../session/texts.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
@@ -197,6 +198,7 @@ function SecretKey({ secret }: Pick<Begun, 'secret'>) {
 
 function Password() {
   const texts = useTexts(accountTexts).profile
+  const { showPassword } = useTexts(sessionTexts)
   const notify = useNotify()
   const changed = useAccountChanged()
   const form = useForm({ initialValues: { current: '', password: '' } })
@@ -211,7 +213,7 @@ function Password() {
     onMutate: clear,
     onError: place,
   })
-  const shown = { visibilityToggleButtonProps: { 'aria-label': texts.showPassword }, maxLength: 1024 }
+  const shown = { visibilityToggleButtonProps: { 'aria-label': showPassword }, maxLength: 1024 }
   return (
     <Card>
       <form noValidate onSubmit={form.onSubmit(values => change.mutate(values))}>

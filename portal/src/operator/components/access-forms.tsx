@@ -5,9 +5,9 @@ import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
 import { mayBeDone } from '../../api/errors.ts'
-import { appTexts } from '../../app/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
+import { sessionTexts } from '../../session/texts.ts'
 import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
@@ -42,7 +42,7 @@ const userFields = ['login', 'role', 'password'] as const
 
 export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProps<[]>) {
   const { access: texts } = useTexts(operatorTexts)
-  const { role: roles, login: loginTexts } = useTexts(appTexts)
+  const { role: roles, showPassword } = useTexts(sessionTexts)
   const notify = useNotify()
   const changed = useOperatorChanged()
   const form = useForm({
@@ -127,7 +127,7 @@ export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProp
         description={texts.passwordHint}
         required
         autoComplete="new-password"
-        visibilityToggleButtonProps={{ 'aria-label': loginTexts.showPassword }}
+        visibilityToggleButtonProps={{ 'aria-label': showPassword }}
         {...form.getInputProps('password')}
       />
     </FormFrame>
@@ -140,7 +140,7 @@ const credentialFields = ['role', 'label'] as const
 
 export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>) {
   const { access: texts } = useTexts(operatorTexts)
-  const { role: roles } = useTexts(appTexts)
+  const { role: roles } = useTexts(sessionTexts)
   const changed = useOperatorChanged()
   const form = useForm({
     initialValues: { ...firstOwner(owner), role: 'ADMIN' as const, label: '' },

@@ -3,9 +3,9 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import type { ComponentProps } from 'react'
 import { answer, api } from '../../api/client.ts'
-import { appTexts } from '../../app/texts.ts'
 import { useAction } from '../../campaigns/detail/use-action.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { sessionTexts } from '../../session/texts.ts'
 import { useMayChange, useSession } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
@@ -36,7 +36,7 @@ function Account({ of: { bank, merchant } }: { of: { bank: string | null; mercha
 export function UsersTable({ hasAccount = false, ...table }: TableProps<User>) {
   const { login: self } = useSession()
   const { access: texts } = useTexts(operatorTexts)
-  const { role: roles } = useTexts(appTexts)
+  const { role: roles } = useTexts(sessionTexts)
   const format = useFormat()
   const mayChange = useMayChange()
   const account: Column<User> = { key: 'account', title: texts.account, cell: user => <Account of={user} /> }
@@ -118,7 +118,7 @@ function ToEnable({ user: { login, bank, merchant } }: { user: User }) {
 
 export function CredentialsTable({ hasAccount = false, ...table }: TableProps<Credential>) {
   const { access: texts } = useTexts(operatorTexts)
-  const { role: roles } = useTexts(appTexts)
+  const { role: roles } = useTexts(sessionTexts)
   const mayChange = useMayChange()
   const account: Column<Credential> = { key: 'account', title: texts.account, cell: each => <Account of={each} /> }
   const actions: Column<Credential> = {

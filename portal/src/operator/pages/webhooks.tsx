@@ -3,9 +3,9 @@ import { modals } from '@mantine/modals'
 import { IconDotsVertical } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
-import { appTexts } from '../../app/texts.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
+import { sessionTexts } from '../../session/texts.ts'
 import { useMayChange } from '../../session/use-session.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
@@ -123,7 +123,7 @@ function useColumns(): Column<AccountEndpoint>[] {
 
 /** Shows the name and the kind of an account. The API sends it as `bank alpha`, `merchant grocer` or `platform`. */
 function Account({ account }: Pick<AccountEndpoint, 'account'>) {
-  const { accountType } = useTexts(appTexts)
+  const { accountType } = useTexts(sessionTexts)
   const [kind = '', ...code] = account.split(' ')
   if (kind !== 'bank' && kind !== 'merchant') return accountType.platform
   const note = `${kind === 'bank' ? accountType.bank : accountType.retailer} · ${code.join(' ')}`

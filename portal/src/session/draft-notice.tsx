@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { IconAlertTriangle, IconHistory } from '@tabler/icons-react'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
-import type { Draft } from '../session/draft.ts'
-import { uiTexts } from './texts.ts'
+import { uiTexts } from '../ui/texts.ts'
+import type { Draft } from './draft.ts'
 
 /**
  * Says that a form was filled in from a draft, and offers to start over. Or says that the browser cannot store drafts.
