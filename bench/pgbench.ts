@@ -1,7 +1,7 @@
 /** Runs pgbench with the same SQL statements as the platform. It shows how fast PostgreSQL alone is: the limit. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { recordingOrders } from '../src/events/outbox.ts'
+import { recordingOrders } from '../src/outbox/rows.ts'
 import type { DatabaseServer } from './database.ts'
 import { runProgram } from './processes.ts'
 

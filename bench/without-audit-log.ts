@@ -8,7 +8,7 @@ export async function recordEntries() {}
 
 registerHooks({
   load(url, context, next) {
-    if (!url.endsWith('/src/audit-log/recording.ts')) return next(url, context)
+    if (!url.endsWith('/src/outbox/audit-entry-writing.ts')) return next(url, context)
     return { format: 'module', source, shortCircuit: true }
   },
 })

@@ -74,3 +74,8 @@ export function createClock(): Clock {
  * a failover, or in a sandbox.
  */
 export const laterThan = (previous: Date, now: Date): Date => (now > previous ? now : new Date(previous.getTime() + 1))
+
+const dayMs = 86_400_000
+
+/** Returns the instant `days` days before `now`. Data that is kept for `days` days and is older than this must be removed. */
+export const cutoff = (now: Date, days: number): Date => new Date(now.getTime() - days * dayMs)

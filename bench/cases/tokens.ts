@@ -1,7 +1,7 @@
 /** Issuing tokens over HTTP, and verifying one. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Caller } from '../../src/access/caller.ts'
 import { createTokens } from '../../src/access/tokens.ts'
+import type { Caller } from '../../src/caller.ts'
 import { makeTokenKeys } from '../../test/support/token-keys.ts'
 import { atMost, type Bench, type Case, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'

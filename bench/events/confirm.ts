@@ -1,6 +1,6 @@
 /** Measures how much writing outbox rows slows down confirms. A statement confirms 64 orders; two run at a time. */
 import { type Database, openDatabase } from '../../src/db/database.ts'
-import { recordingOrders } from '../../src/events/outbox.ts'
+import { recordingOrders } from '../../src/outbox/rows.ts'
 import type { Bench } from '../bench.ts'
 import type { Figure } from '../report.ts'
 import { compare } from '../rounds.ts'

@@ -2,8 +2,8 @@
  * SQL of credentials, for authentication and for the operator. `people/` has the SQL for the managers of an account.
  */
 import type { Database, Queryable, Statement } from '../db/database.ts'
-import type { EventTypeName } from '../events/catalogue.ts'
-import { recordingEvents } from '../events/event-writing.ts'
+import type { EventTypeName } from '../outbox/event-types.ts'
+import { recordingEvents } from '../outbox/event-writing.ts'
 import {
   type Ended,
   type Membership,

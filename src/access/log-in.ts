@@ -3,12 +3,11 @@
  * factors").
  */
 import { randomUUID } from 'node:crypto'
-import { originOfCaller } from '../audit-log/origin.ts'
-import { recordEntries } from '../audit-log/recording.ts'
-import type { Lacking, RefusalSums } from '../audit-log/refusal-sums.ts'
+import type { Caller, Trace } from '../caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import type { Caller, Trace } from './caller.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import { originOfCaller } from '../outbox/origin.ts'
 import * as factorStore from './factors/factor-store.ts'
 import {
   asksFactor,
@@ -23,6 +22,8 @@ import { noteWrongCode } from './login-store.ts'
 import { ownerOfAccount } from './owners.ts'
 import { readPolicy } from './policy/policies.ts'
 import { holdPolicies } from './policy/policy-store.ts'
+import type { Lacking } from './refusal-store.ts'
+import type { RefusalSums } from './refusal-sums.ts'
 import type { Refusals } from './refusals.ts'
 import { hashSecret, makeSecret, passwordMatches } from './secrets.ts'
 import { insertSession, type SessionMethod } from './sessions/session-store.ts'

@@ -2,9 +2,9 @@
  * SQL of logins with a password: failed attempts, and the addresses of successful ones. Times are the database's real time.
  */
 import { createHash } from 'node:crypto'
+import type { Caller } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { type MembershipRow, membershipOf } from './accounts.ts'
-import type { Caller } from './caller.ts'
 
 /** For how many days the address of a successful login counts as known. */
 const knownDays = 30

@@ -3,12 +3,11 @@
  * outcome, and checks only a few passwords at once.
  */
 
-import type { Lacking } from '../audit-log/refusal-sums.ts'
+import type { Caller } from '../caller.ts'
 import { DomainError } from '../errors.ts'
 import { addressPrefixes, addressUnit } from '../text/addresses.ts'
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../work/concurrency-limit.ts'
 import { retryAfter } from '../work/counting.ts'
-import type { Caller } from './caller.ts'
 import { asksFactor, type FactorMethod } from './factors/factors.ts'
 import {
   answerChallenge,
@@ -25,6 +24,7 @@ import {
 } from './log-in.ts'
 import { claimAttempt, findAttempts, noteFailure, noteSuccess } from './login-store.ts'
 import { issueGatewayToken, type Source } from './operations.ts'
+import type { Lacking } from './refusal-store.ts'
 import type { AddressLimit, LinkConflicts, Throttle } from './throttle.ts'
 import type { User } from './user-store.ts'
 

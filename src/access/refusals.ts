@@ -4,10 +4,11 @@
  * set up a second factor first. Each process keeps this in memory, so that checking a token needs no database. It is
  * refreshed at notifications and every two seconds. For ended access, a refresh reads only what is new.
  */
+
+import type { Caller } from '../caller.ts'
 import { realMs } from '../clock.ts'
 import { createSharedRead } from '../db/batching.ts'
 import type { Queryable } from '../db/database.ts'
-import type { Caller } from './caller.ts'
 import { type Ended, findEndedAccess, findEndedTokens, findSuspended } from './ended-token-store.ts'
 import { type AddressList, createAddressList } from './policy/address-lists.ts'
 import { type AddressLists, listAddressLists, listFactorless, type Mfa } from './policy/policy-store.ts'

@@ -4,19 +4,19 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { originOfCaller } from '../audit-log/origin.ts'
-import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
+
 import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import type { App } from '../http/app.ts'
 import { ref, setCookieHeader } from '../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../http/schemas.ts'
+import { originOfCaller } from '../outbox/origin.ts'
 import { type FactorDeps, type FactorMethod, factorMethods, refreshFactor } from './factors/factors.ts'
 import type { Issued } from './log-in.ts'
 import { isChallenge, type Logins } from './logins.ts'
 import { endToken } from './operations.ts'
-import { callerOf, readTokenOf, tokenOf } from './request/authenticate.ts'
+import { type AuthenticateDeps, callerOf, readTokenOf, tokenOf } from './request/authenticate.ts'
 import { clientOf } from './request/client.ts'
 import { countMalformed } from './request/malformed.ts'
 import { originOf } from './request/same-origin.ts'
@@ -24,9 +24,9 @@ import { endedSessionCookie, sessionCookie } from './request/session-cookie.ts'
 import { traceOf } from './request/trace.ts'
 import { LoginBody, tooManyLogins } from './routes.ts'
 import { Challenge, Session, VerifyBody } from './session-schemas.ts'
-import { sessionView } from './session-views.ts'
+import { sessionView, type ViewDeps } from './session-views.ts'
 
-export type SessionDeps = CampaignRoutesDeps & { logins: Logins; factors: FactorDeps }
+export type SessionDeps = AuthenticateDeps & ViewDeps & { logins: Logins; factors: FactorDeps }
 
 const tags = ['Portal']
 const loggedIn = {

@@ -1,8 +1,8 @@
 /** Shapes of the portal's session. */
 import Type from 'typebox'
+import { accountTypes, bankRoles, merchantRoles, platformRoles } from '../caller.ts'
 import { named, nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
-import { accountTypes, bankRoles, merchantRoles, platformRoles } from './caller.ts'
 import { factorMethods } from './factors/factors.ts'
 import { maxTypedLength } from './passwords/password-rules.ts'
 

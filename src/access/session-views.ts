@@ -6,7 +6,7 @@ import { findFailedLogins } from './login-store.ts'
 import { findNames } from './shown-names-store.ts'
 import type { ReadToken } from './tokens.ts'
 
-type ViewDeps = { database: Database; clock: Clock }
+export type ViewDeps = { database: Database; clock: Clock }
 
 /**
  * Builds the answer about the caller's session.

@@ -3,8 +3,8 @@
  * often people change their own language. The audit log keeps an entry about each change for years, and every process has to read each
  * ended secret (contract/limits.md, "Requests").
  */
-import type { Origin } from '../audit-log/origin.ts'
-import type { RecordedAccount } from '../events/outbox.ts'
+import type { Origin } from '../outbox/origin.ts'
+import type { RecordedAccount } from '../outbox/rows.ts'
 import { countIn } from '../work/counting.ts'
 import type { createLocalCounter } from '../work/local-counter.ts'
 

@@ -1,8 +1,8 @@
 /** Reads the names that the portal shows for a caller, and sets the language of a person's mails. */
 
+import type { Caller } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { isUuid } from '../text/uuid.ts'
-import type { Caller } from './caller.ts'
 
 /**
  * The login of a person or the clientId of a credential, and the names of the bank or merchant, which are null for the

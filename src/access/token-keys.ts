@@ -9,14 +9,14 @@
  */
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
-import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
-import { recordEntries } from '../audit-log/recording.ts'
 import { realMs } from '../clock.ts'
 import { createSharedRead } from '../db/batching.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import { deriveKeys } from '../keys.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import { type Origin, operatorOrigin } from '../outbox/origin.ts'
 import { createTokenKeySealing, type TokenKeySealing } from './token-key-sealing.ts'
 import * as store from './token-keys-store.ts'
 

@@ -3,9 +3,9 @@
  * 7200 s of real time, bound to one account, role, credential and client secret.
  */
 import { randomBytes } from 'node:crypto'
+import type { BankRole, Caller, MerchantRole, PlatformRole } from '../caller.ts'
+import { bankRoles, merchantRoles, platformRoles, userTypes } from '../caller.ts'
 import { realMs } from '../clock.ts'
-import type { BankRole, Caller, MerchantRole, PlatformRole } from './caller.ts'
-import { bankRoles, merchantRoles, platformRoles, userTypes } from './caller.ts'
 import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-keys.ts'
 
 /** The maximum number of verified tokens in the cache. For a cached token, a request needs only a look-up in a map. */

@@ -3,12 +3,13 @@
  * (contract/audit-log.md, "Refusals"). Whoever began one may have stolen the password. Finished logins are not recorded
  * here.
  */
-import type { RefusalSums } from '../audit-log/refusal-sums.ts'
+
 import type { Database } from '../db/database.ts'
 import { takeExpired } from './factors/factor-store.ts'
 import { callerOf } from './log-in.ts'
 import { noteWithoutCode } from './login-store.ts'
 import type { LoginFailure } from './logins.ts'
+import type { RefusalSums } from './refusal-sums.ts'
 
 type UnfinishedDeps = {
   database: Database

@@ -1,9 +1,9 @@
 /** Schemas of the routes in `access-routes.ts`: directory files, credentials and portal users. */
 
 import Type from 'typebox'
-import { bankRoles } from '../access/caller.ts'
 import { bankRoleOfCredential, credentialLabel, newLogin, partner } from '../access/credential-schemas.ts'
 import { maxTypedLength } from '../access/passwords/password-rules.ts'
+import { bankRoles } from '../caller.ts'
 import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { instant } from '../http/schemas.ts'

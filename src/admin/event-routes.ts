@@ -2,8 +2,8 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { type Account, platformAccountId } from '../access/caller.ts'
 import { withOrigin } from '../audit-log/request/origin.ts'
+import { type Account, platformAccountId } from '../caller.ts'
 import { Event } from '../events/feed-schemas.ts'
 import type { App } from '../http/app.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'

@@ -16,9 +16,10 @@ import {
   timeline,
 } from '../esim/sold/order-schemas.ts'
 import { maxFound, profileSearchOf, searchOf } from '../esim/sold/order-search.ts'
-import { findOrders, type ShownOrder } from '../esim/sold/order-store.ts'
+import { findOrders } from '../esim/sold/order-store.ts'
 import { readTimeline } from '../esim/sold/order-timeline.ts'
 import { operatorOrderView, orderPage, timelineOf } from '../esim/sold/order-views.ts'
+import type { ShownOrder } from '../esim/sold/shown-order.ts'
 import type { StockDeps } from '../esim/stock/operations.ts'
 import { showsBody } from '../http/answer/shown.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'

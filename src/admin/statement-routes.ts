@@ -1,7 +1,7 @@
 /** Daily statements of all banks, for the operator (contract/statements.md). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { platformAccount } from '../access/caller.ts'
+import { platformAccount } from '../caller.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { flag, text, uuid } from '../http/schemas.ts'

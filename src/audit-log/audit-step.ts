@@ -2,7 +2,7 @@
  * The audit's check of the log: recomputes the chain of the last two days. The checking code (`verifier.ts`) and the
  * writing code share only the hash functions (`chain.ts`).
  */
-import { type Account, platformAccountId } from '../access/caller.ts'
+import { type Account, platformAccountId } from '../caller.ts'
 import { realMs } from '../clock.ts'
 import type { Check, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'

@@ -4,8 +4,8 @@
  */
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import type { Origin } from './origin.ts'
-import { type Fact, recordEntries } from './recording.ts'
+import { type Fact, recordEntries } from '../outbox/audit-entry-writing.ts'
+import type { Origin } from '../outbox/origin.ts'
 
 export type BatchedEntries = {
   /**

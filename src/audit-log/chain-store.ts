@@ -3,14 +3,14 @@
  * waits for it. Entries and the new position in the outbox are written in one transaction, so a killed process leaves
  * both or neither.
  */
-import { platformAccountId } from '../access/caller.ts'
+import { platformAccountId } from '../caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { rowList } from '../db/row-list.ts'
-import type { RecordedAccount } from '../events/outbox.ts'
-import { type OrderedPiece, tickInOrder } from '../events/tick-store.ts'
+import type { Entry } from '../outbox/audit-entry.ts'
+import { entryKind, type RecordedEntry } from '../outbox/audit-entry-writing.ts'
+import type { RecordedAccount } from '../outbox/rows.ts'
+import { type OrderedPiece, tickInOrder } from '../outbox/tick-store.ts'
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
-import type { Entry } from './entry.ts'
-import { entryKind, type RecordedEntry } from './recording.ts'
 
 /** Rows of the outbox per run. Most are not audit entries. While the entries are hashed, this process answers no request. */
 const pieceRows = 500

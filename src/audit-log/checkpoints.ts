@@ -3,18 +3,18 @@
  * database reveals every later change of the entries that it covers, even if somebody with full access to the database
  * made the change.
  */
-import { platformAccountId } from '../access/caller.ts'
+import { platformAccountId } from '../caller.ts'
 import { type Clock, realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
-import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
 import type { Logger } from '../log.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import { type RecordedEvent, recordEvents } from '../outbox/event-writing.ts'
+import { clockOrigin, type Origin } from '../outbox/origin.ts'
 import { appendToAnchorFile } from './anchor-file.ts'
 import { firstHead, type Head } from './chain.ts'
 import { chainEntries } from './chain-store.ts'
 import { findSigner } from './keys.ts'
 import { type Checkpoint, writeNote } from './note.ts'
-import { clockOrigin, type Origin } from './origin.ts'
-import { recordEntries } from './recording.ts'
 
 export type CheckpointDeps = {
   database: Database

@@ -2,15 +2,12 @@
  * Reads the log in the order of its numbers, for exports and checks. Reads page by page, because PostgreSQL cannot clean up deleted
  * rows while a long query runs. Also reads checkpoints and heads of chains, and removes old entries.
  */
-import { type Account, platformAccountId } from '../access/caller.ts'
+import { type Account, platformAccountId } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Span } from '../text/span.ts'
 import type { Head } from './chain.ts'
-import { accountIs, boundsOf, type Put, where } from './read-store.ts'
+import { accountIs, boundsOf, type LogAccount, type Put, where } from './read-store.ts'
 import type { Line } from './verifier.ts'
-
-/** An account as entries store it; null: all accounts. */
-export type LogAccount = { type: 'bank' | 'merchant' | 'platform'; id: string } | null
 
 const linesAtOnce = 1_000
 

@@ -2,10 +2,10 @@
  * Compares the end of the log with the outbox, which still has the entries of the last two days. So it finds entries
  * that somebody has cut off at the end of the log before a checkpoint covered them (contract/audit-log.md, "Checking").
  */
-import { platformAccountId } from '../access/caller.ts'
+import { platformAccountId } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
-import { newestPosition } from '../events/position.ts'
-import { entryKind } from './recording.ts'
+import { entryKind } from '../outbox/audit-entry-writing.ts'
+import { newestPosition } from '../outbox/position.ts'
 import type { Fault } from './verifier.ts'
 
 /** How many of the newest outbox rows one check reads. Most of them are not audit entries. */

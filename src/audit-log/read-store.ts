@@ -1,9 +1,11 @@
 /** SQL of searches in the audit log. */
-import { platformAccountId } from '../access/caller.ts'
+import { platformAccountId } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Span } from '../text/span.ts'
 import { uuidForm } from '../text/uuid.ts'
-import type { LogAccount } from './lines-store.ts'
+
+/** An account as entries store it; null: all accounts. */
+export type LogAccount = { type: 'bank' | 'merchant' | 'platform'; id: string } | null
 
 export type StoredEntry = { seq: number; accountSeq: number; entry: string }
 

@@ -1,11 +1,12 @@
 /** Reads the audit log, and checks who may read what. */
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import type { Entry } from '../outbox/audit-entry.ts'
 import type { Head } from './chain.ts'
-import type { Entry } from './entry.ts'
 import { findAccountSigner, type Signer } from './keys.ts'
-import { findAccountHeads, type KeptCheckpoint, type LogAccount, logAccountOf } from './lines-store.ts'
+import { findAccountHeads, type KeptCheckpoint, logAccountOf } from './lines-store.ts'
+import type { LogAccount } from './read-store.ts'
 import {
   type AccountName,
   type EntryPage,

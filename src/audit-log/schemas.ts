@@ -2,9 +2,9 @@
 import Type from 'typebox'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant, text, uuid } from '../http/schemas.ts'
+import { accountKinds, actorKinds, type EntryChange, outcomes, viaKinds } from '../outbox/audit-entry.ts'
 import { listParameters, newestFirstOf } from '../partner/lists.ts'
 import { fromToParameters } from '../text/span.ts'
-import { accountKinds, actorKinds, type EntryChange, outcomes, viaKinds } from './entry.ts'
 
 export const EntriesQuery = Type.Object(
   {

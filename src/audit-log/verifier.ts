@@ -2,8 +2,9 @@
  * Checks a log entry by entry (contract/audit-log.md, "Checking"). Needs no database, because the command that checks a file works
  * without a platform. Reports the first bad entry; nothing can be proven after it.
  */
+
+import type { Entry } from '../outbox/audit-entry.ts'
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
-import type { Entry } from './entry.ts'
 
 export const faultReasons = ['changed', 'missing', 'added', 'cut-off', 'forked', 'checkpoint'] as const
 export type Fault = { seq: number; reason: (typeof faultReasons)[number] }

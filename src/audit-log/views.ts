@@ -1,6 +1,6 @@
 /** Builds the answers about entries and checkpoints. An entry stores only the ids of its actor and account; names are added here. */
 
-import type { Entry } from './entry.ts'
+import type { Entry } from '../outbox/audit-entry.ts'
 import { writeNote } from './note.ts'
 import type { StoredEntry } from './read-store.ts'
 import type { EntryNames, ShownCheckpoint } from './reads.ts'

@@ -2,7 +2,7 @@
  * The commands of `perkline credentials`: credentials of a bank's or merchant's systems (contract/operations.md, "The
  * command line").
  */
-import { type BankRole, bankRoles } from '../access/caller.ts'
+import { type BankRole, bankRoles } from '../caller.ts'
 import { addDuration } from '../text/duration.ts'
 import { callAdmin } from './connection.ts'
 import { usageError } from './failure.ts'

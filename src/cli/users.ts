@@ -1,5 +1,5 @@
 /** The commands of `perkline users`: people's logins and their policies. */
-import { bankRoles, merchantRoles, platformRoles } from '../access/caller.ts'
+import { bankRoles, merchantRoles, platformRoles } from '../caller.ts'
 import { callAdmin } from './connection.ts'
 import { usageError } from './failure.ts'
 import { minute, type OutputOptions, print, table } from './output.ts'

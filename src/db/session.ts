@@ -1,8 +1,8 @@
 /** How connections to PostgreSQL are made, and the settings of their sessions. */
 import pg from 'pg'
+import { applicationName } from './application-name.ts'
 import { mapError, notReached } from './errors.ts'
 import { parseInstant } from './instants.ts'
-import { applicationName } from './versions.ts'
 
 export type Connection =
   | { connectionString: string }

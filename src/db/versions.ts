@@ -4,11 +4,9 @@
  * an older version may serve. Without the line, all versions may serve.
  */
 import { version } from '../version.ts'
+import { applicationName, program } from './application-name.ts'
 import type { Queryable } from './database.ts'
 
-const program = 'perkline'
-/** The application name of each connection. */
-export const applicationName = `${program}/${version}`
 /**
  * The application name of the connection on which a process gets notifications. Each serving process has one such
  * connection, so `countServing` counts these connections.

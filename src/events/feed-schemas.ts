@@ -1,8 +1,8 @@
 /** Schemas of the feed in the Partner API. */
 import Type from 'typebox'
-import { accountKinds } from '../audit-log/entry.ts'
 import { mustBe } from '../error-rules.ts'
 import { closed, instant, text, uuid } from '../http/schemas.ts'
+import { accountKinds } from '../outbox/audit-entry.ts'
 import { type EventType, testType, testTypes } from './catalogue.ts'
 import { sampleOf } from './samples.ts'
 

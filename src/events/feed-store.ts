@@ -2,7 +2,7 @@
  * SQL that reads feeds. Pages are read by key and day by day, so the cost of a page does not depend on the length of
  * the feed.
  */
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { lastSequence } from './sequence-store.ts'
 

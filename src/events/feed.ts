@@ -1,5 +1,5 @@
 /** Reading an account's feed (contract/events.md, "The feed"). */
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { typesOf } from './catalogue.ts'

@@ -3,13 +3,13 @@
  * Only one process does this at a time. So the numbers have no gaps, and a new event never gets a lower number than an
  * event that a reader has seen.
  */
-import { platformAccountId } from '../access/caller.ts'
+import { platformAccountId } from '../caller.ts'
 import type { Database, Queryable, Statement } from '../db/database.ts'
 import { jsonInstant } from '../db/instants.ts'
-import { eventKind, orderText, orderTextJoins } from './event-writing.ts'
-import type { EventKind } from './outbox.ts'
-import { isFor, isOneOf, positionOf, unseen, valuesOf } from './position.ts'
-import { maxCounted, type Piece, tickInOrder, type Waiting } from './tick-store.ts'
+import { eventKind, orderText, orderTextJoins } from '../outbox/event-writing.ts'
+import { isFor, isOneOf, positionOf, unseen, valuesOf } from '../outbox/position.ts'
+import type { EventKind } from '../outbox/rows.ts'
+import { maxCounted, type Piece, tickInOrder, type Waiting } from '../outbox/tick-store.ts'
 
 /**
  * The approximate number of events that one run numbers. Short runs would spend too much time on transactions. A long

@@ -3,7 +3,7 @@
  * after each run that has numbered events, one query finds out whose feed has grown.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import { createSharedRead } from '../db/batching.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'

@@ -1,6 +1,6 @@
 /** All SQL for the answers that are stored for an Idempotency-Key. */
 import { createHash } from 'node:crypto'
-import type { AccountType } from '../access/caller.ts'
+import type { AccountType } from '../caller.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 
 /** The scope of an Idempotency-Key. Two accounts may use the same key, and so may two operations. */

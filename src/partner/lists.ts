@@ -1,7 +1,7 @@
 /** Lists of the Partner API, which are read page by page with an opaque cursor (contract/partner-api.md, "Lists"). */
 import { createHash } from 'node:crypto'
 import Type, { type TSchema } from 'typebox'
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import { DomainError } from '../errors.ts'
 import { isDay } from '../text/days.ts'
 import { isUuid } from '../text/uuid.ts'

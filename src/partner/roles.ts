@@ -10,7 +10,7 @@ import {
   merchantRoles,
   type PlatformRole,
   platformRoles,
-} from '../access/caller.ts'
+} from '../caller.ts'
 
 /**
  * The roles of each kind of account that may call an operation. With an empty list, accounts of that kind may not call

@@ -1,8 +1,9 @@
 /** The audit log entries about an applied directory file: one for the platform with the counts, and one for each changed partner. */
-import type { EntryChange } from '../audit-log/entry.ts'
-import type { Origin } from '../audit-log/origin.ts'
-import { type Fact, recordEntries } from '../audit-log/recording.ts'
+
 import type { Queryable } from '../db/database.ts'
+import type { EntryChange } from '../outbox/audit-entry.ts'
+import { type Fact, recordEntries } from '../outbox/audit-entry-writing.ts'
+import type { Origin } from '../outbox/origin.ts'
 import type { Change, Changes } from './changes.ts'
 import { idsByCode } from './store.ts'
 

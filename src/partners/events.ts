@@ -1,6 +1,6 @@
 /** The events that applying a directory file causes (contract/events.md, "Types"). */
 import type { Queryable } from '../db/database.ts'
-import { type RecordedEvent, recordEvents } from '../events/event-writing.ts'
+import { type RecordedEvent, recordEvents } from '../outbox/event-writing.ts'
 import type { Changes, TerminalsChange } from './changes.ts'
 
 const maxListed = 100

@@ -1,12 +1,12 @@
 /** Applies a directory file for the platform's operator (contract/operations.md, "The directory file"). */
 
-import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { notify } from '../db/notifications.ts'
 import type { BrokenRule } from '../error-rules.ts'
 import { DomainError, type Problem } from '../errors.ts'
+import { type Origin, operatorOrigin } from '../outbox/origin.ts'
 import { recordApplied } from './applied-entries.ts'
 import { type Change, type Changes, createChanges } from './changes.ts'
 import { findCatalogue, recordCatalogueChanged, recordTerminalsChanged } from './events.ts'

@@ -1,12 +1,13 @@
 /** How managers handle their account's own credentials (contract/people.md, "Own credentials"). */
-import { type BankRole, callerName } from '../access/caller.ts'
+
 import { issueCredentialTo, revokeCredential, rotateCredential } from '../access/operations.ts'
 import type { AccountOwner } from '../access/owners.ts'
 import type { CountSettingsChange } from '../access/settings-limit.ts'
-import { originOfCaller } from '../audit-log/origin.ts'
+import { type BankRole, callerName } from '../caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
+import { originOfCaller } from '../outbox/origin.ts'
 import { countLive, findCredentialOwner } from './credentials-store.ts'
 import { changing, countChange, type Manager, manages } from './managers.ts'
 

@@ -3,18 +3,18 @@
  * links").
  */
 import { randomUUID } from 'node:crypto'
-import type { Trace } from '../access/caller.ts'
 import { endAccess, insertPerson, ownerAccountOf, requireRole } from '../access/operations.ts'
 import { type AccountOwner, ownerId, ownerOfAccount } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
 import type { LinkConflicts } from '../access/throttle.ts'
 import { findNamesOf, lockUser } from '../access/user-store.ts'
-import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
-import { type Fact, recordEntries } from '../audit-log/recording.ts'
+import type { Trace } from '../caller.ts'
 import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
+import { type Fact, recordEntries } from '../outbox/audit-entry-writing.ts'
+import { type Origin, operatorOrigin } from '../outbox/origin.ts'
 import { defaultLanguage } from './mail/mails.ts'
 import {
   beginChange,

@@ -1,9 +1,9 @@
 /** The language in which the platform writes to a person (contract/people.md, "Mails"). */
 import type { CountLanguageChange } from '../access/settings-limit.ts'
 import { findLanguage, type PersonLanguage, saveLanguage } from '../access/shown-names-store.ts'
-import type { Origin } from '../audit-log/origin.ts'
-import { recordEntries } from '../audit-log/recording.ts'
 import type { Database } from '../db/database.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import type { Origin } from '../outbox/origin.ts'
 import { userObject } from './managers.ts'
 
 /** Chooses the language. The same language again changes nothing. @throws DomainError 'too-many' after too many changes */

@@ -1,15 +1,15 @@
 /** Who manages whom (contract/people.md, "Who manages whom"). */
 
-import type { Caller } from '../access/caller.ts'
 import { namedPartner, ownerAccountOf } from '../access/operations.ts'
 import { type AccountOwner, isSameOwner, ownerOfAccount } from '../access/owners.ts'
 import type { CountSettingsChange } from '../access/settings-limit.ts'
-import { originOfCaller } from '../audit-log/origin.ts'
-import { type Fact, recordEntries } from '../audit-log/recording.ts'
+import type { Caller } from '../caller.ts'
 import { type Database, type Queryable, within } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
 import { isDeliverable } from '../mail/address.ts'
+import { type Fact, recordEntries } from '../outbox/audit-entry-writing.ts'
+import { originOfCaller } from '../outbox/origin.ts'
 import { type Addresses, addressFor } from './addresses.ts'
 import type { PeopleMails } from './mail/mails.ts'
 import { holdAccess, lockAccount } from './users-store.ts'

@@ -1,12 +1,12 @@
 /** Schemas of the operations on people and their accounts. */
 import Type from 'typebox'
-import { accountTypes, bankRoles } from '../access/caller.ts'
 import { bankRoleOfCredential, credentialFields, credentialLabel, newLogin } from '../access/credential-schemas.ts'
 import { factorMethods } from '../access/factors/factors.ts'
 import { maxTypedLength } from '../access/passwords/password-rules.ts'
 import { mfaRules } from '../access/policy/policy-store.ts'
 import { Language } from '../access/session-schemas.ts'
 import { sessionMethods } from '../access/sessions/session-store.ts'
+import { accountTypes, bankRoles } from '../caller.ts'
 import { mustBe } from '../error-rules.ts'
 import { nullable, nullableEnum } from '../http/openapi/operations.ts'
 import { closed, count, flag, instant, uuid } from '../http/schemas.ts'

@@ -2,19 +2,20 @@
  * Operations of managers on people (contract/people.md, "People"). Each change is one transaction. If a change ends
  * sessions, they end in the same transaction.
  */
-import { managerRoles } from '../access/caller.ts'
+
 import { clearFactors } from '../access/factors/factors.ts'
 import { requireFreshFactor } from '../access/factors/fresh.ts'
 import { endAccess, ownerAccountOf, requireRole, withdrawals } from '../access/operations.ts'
 import { type AccountOwner, ownerOfAccount } from '../access/owners.ts'
 import { hashSecret, makeSecret } from '../access/secrets.ts'
 import { deleteResets, lockUser } from '../access/user-store.ts'
-import { originOfCaller } from '../audit-log/origin.ts'
-import { type Fact, recordEntries } from '../audit-log/recording.ts'
+import { managerRoles } from '../caller.ts'
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
+import { type Fact, recordEntries } from '../outbox/audit-entry-writing.ts'
+import { originOfCaller } from '../outbox/origin.ts'
 import { type Changed, changedMail, defaultLanguage } from './mail/mails.ts'
 import {
   beginChange,

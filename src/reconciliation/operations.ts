@@ -1,5 +1,5 @@
 /** Operations of a merchant and its banks after the reports are uploaded (contract/reconciliation.md, "Stages"). */
-import type { BankCaller, MerchantCaller } from '../access/caller.ts'
+import type { BankCaller, MerchantCaller } from '../caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/for-merchant/operations.ts'
 import { bankNotInvited } from '../campaigns/history/parties.ts'

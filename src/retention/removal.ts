@@ -4,10 +4,10 @@
  */
 import { changeSegment } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Clock } from '../clock.ts'
+import { cutoff } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { firstOrderId } from '../esim/orders/order-id.ts'
 import { forEachItem } from '../work/for-each.ts'
-import { cutoff } from './cutoff.ts'
 import * as store from './removal-store.ts'
 
 /** For how many days each kind of data is kept; null: for ever. The settings `KEEP_...` give these numbers. */

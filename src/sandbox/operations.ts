@@ -5,14 +5,14 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Origin, unknownOrigin } from '../audit-log/origin.ts'
-import { recordEntries } from '../audit-log/recording.ts'
 import { type Clock, realMs } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { countServing } from '../db/versions.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import { type Origin, unknownOrigin } from '../outbox/origin.ts'
 import { addDuration, isDuration } from '../text/duration.ts'
 import { instantRule, readInstant } from '../text/instant.ts'
 

@@ -3,7 +3,7 @@
  * in the past. So the history of a campaign looks real.
  */
 import { Readable } from 'node:stream'
-import type { BankCaller, MerchantCaller } from '../access/caller.ts'
+import type { BankCaller, MerchantCaller } from '../caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { confirm, reject } from '../campaigns/for-bank/operations.ts'
 import { launch, remove } from '../campaigns/for-merchant/operations.ts'

@@ -3,11 +3,11 @@
  * "Customers").
  */
 import { findOwner } from '../access/accounts.ts'
-import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
-import { recordEntries } from '../audit-log/recording.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import { type Origin, operatorOrigin } from '../outbox/origin.ts'
 import { lineProblem } from './customer-rules.ts'
 import { analyzeCustomers, findOthersCustomers, lockCustomers, takeCustomers } from './customers-store.ts'
 import { stageCustomers, wrongLines } from './staging.ts'

@@ -1,11 +1,11 @@
 /** Exports what is stored about a customer, and forgets customers (contract/operations.md, "Customers"). */
 import { setImmediate as othersTurn } from 'node:timers/promises'
-import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
-import { recordEntries } from '../audit-log/recording.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { changeSegment } from '../campaigns/lifecycle/transitions-store.ts'
 import { type Queryable, queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import { type Origin, operatorOrigin } from '../outbox/origin.ts'
 import { findBank, findCustomerBank } from './customer-lookup-store.ts'
 import { bankAccount } from './customers.ts'
 import { lockCustomers } from './customers-store.ts'

@@ -1,5 +1,5 @@
 /** A merchant forms the segment of its campaign from a file of customers (contract/campaigns.md, "Segments"). */
-import type { MerchantCaller } from '../access/caller.ts'
+import type { MerchantCaller } from '../caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/for-merchant/operations.ts'
 import { actorOf } from '../campaigns/lifecycle/actor.ts'

@@ -1,6 +1,7 @@
 /** Builds the answers about segments for merchants. */
+
+import { roundedCustomers } from '../campaigns/rounded-customers.ts'
 import type { FormedSegment } from './operations.ts'
-import { roundedCustomers } from './rounded-customers.ts'
 
 /** A segment as its merchant sees it. Numbers are rounded for each bank, and totals are sums of rounded numbers. */
 export function segmentView({ parts, malformed }: FormedSegment) {

@@ -57,14 +57,15 @@ import { answerUnknown } from '../http/unknown.ts'
 import { warnOfUntrustedProxies } from '../http/untrusted-proxies.ts'
 import { takeKeys } from '../idempotency/request/once.ts'
 import { type Logger, RequestLog } from '../log.ts'
-import { type PartnerRoutesDeps, partnerRoutes } from '../partner/routes.ts'
 import type { PeoplePortalDeps } from '../people/routes.ts'
 import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import { type SandboxRoutesDeps, sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
+import { findSalesDays } from '../statements/sales-days.ts'
 import { portalFileRoutes } from '../web/routes.ts'
 import { campaignPortalRoutes } from './campaign-people-routes.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
+import { type PartnerRoutesDeps, partnerRoutes } from './partner-routes.ts'
 import { placesOf } from './places.ts'
 import { portalRoutes } from './portal-routes.ts'
 
@@ -263,7 +264,7 @@ function refuseStaff(app: FastifyInstance): void {
 
 /**
  * Registers the APIs of the services that this app serves. The Partner API, the operator's interface and `/portal`
- * register their route modules in their own files (`partner/routes.ts`, `admin/routes.ts`, `portal-routes.ts`).
+ * register their route modules in their own files (`partner-routes.ts`, `admin/routes.ts`, `portal-routes.ts`).
  */
 async function registerApis(app: FastifyInstance, deps: AppDeps): Promise<void> {
   const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
@@ -332,6 +333,7 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       catalogue,
       availability,
       sealing: deps.admin.sealing,
+      findSalesDays,
     }
     await app.register(portalRoutes, { ...portal, prefix: '/portal' })
     for (const routes of [campaignPortalRoutes, reconciliationRoutes, segmentRoutes])

@@ -3,7 +3,7 @@
  * rules; it only says which part gets which dependencies.
  */
 import type { FastifyInstance } from 'fastify'
-import { createRefusalSums } from '../audit-log/refusal-sums.ts'
+import { createRefusalSums } from '../access/refusal-sums.ts'
 import { type Config, type Service, services } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { createPools } from '../db/pools.ts'

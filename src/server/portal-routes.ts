@@ -9,10 +9,11 @@ import { directoryRoutes } from '../campaigns/for-people/directory-routes.ts'
 import { portalCampaignFileRoutes } from '../campaigns/for-people/file-routes.ts'
 import { portalHomeRoutes } from '../campaigns/for-people/home-routes.ts'
 import { portalCampaignRoutes } from '../campaigns/for-people/routes.ts'
+import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { type PortalEsimDeps, portalEsimRoutes } from '../esim/sold/routes.ts'
 import { type PeoplePortalDeps, peoplePortalRoutes } from '../people/routes.ts'
 
-export type PortalRoutesDeps = SessionDeps & PortalEsimDeps & PeoplePortalDeps
+export type PortalRoutesDeps = CampaignRoutesDeps & SessionDeps & PortalEsimDeps & PeoplePortalDeps
 
 export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (app, deps) => {
   // This plugin is registered with a prefix. The plugins below must not add that prefix again.

@@ -5,7 +5,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Check, Finding, Piece, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
-import { findPosition, newestPosition, unseen, valuesOf } from '../events/position.ts'
+import { findPosition, newestPosition, unseen, valuesOf } from '../outbox/position.ts'
 import { readFile, readShortFiles, sumsText } from './closing-store.ts'
 import { commissionOf } from './commission.ts'
 import { hasEveryLine } from './lines-store.ts'

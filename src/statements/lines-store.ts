@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import { type Piece, pieceRows, tick } from '../events/tick-store.ts'
+import { type Piece, pieceRows, tick } from '../outbox/tick-store.ts'
 
 const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000

@@ -10,8 +10,8 @@ import { countServing } from '../db/versions.ts'
 import { DomainError } from '../errors.ts'
 import { readIndexKey } from '../esim/stock/sealing.ts'
 import { isLoopback } from '../settings/loopback.ts'
-import type { DoctorSettings } from './doctor.ts'
 import { type Finding, failed, passed, warned } from './doctor-finding.ts'
+import type { DoctorSettings } from './doctor-settings.ts'
 
 const maxApartMs = 1_000
 

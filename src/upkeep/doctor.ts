@@ -9,21 +9,7 @@ import { checkAnchorFile } from '../audit-log/anchor-file.ts'
 import { databaseFindings } from './doctor-database.ts'
 import { type Finding, failed, passed, warned } from './doctor-finding.ts'
 import { redisFinding, smtpFinding } from './doctor-services.ts'
-
-export type DoctorSettings = {
-  databaseUrl: string | null
-  databasePool: number
-  dataDir: string
-  mode: 'sandbox' | 'live'
-  publicUrl: string
-  masterKeys: readonly Buffer[]
-  smtpUrl: string | null
-  redisUrl: string | null
-  metrics: object | null
-  auditAnchorFile: string | null
-  /** The warnings that a start would print about the settings. */
-  advice: readonly string[]
-}
+import type { DoctorSettings } from './doctor-settings.ts'
 
 export type Diagnosis = { ok: boolean; checks: Finding[] }
 

@@ -1,9 +1,9 @@
 /** What partners do with single deliveries (contract/webhooks.md, "The log"). */
-import type { Account } from '../access/caller.ts'
-import type { Origin } from '../audit-log/origin.ts'
-import { recordEntries } from '../audit-log/recording.ts'
+import type { Account } from '../caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import type { Origin } from '../outbox/origin.ts'
 import { maxPending } from './endpoint-store.ts'
 import { ownerOf } from './endpoints.ts'
 import * as store from './log-store.ts'

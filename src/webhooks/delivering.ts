@@ -4,7 +4,7 @@
  */
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import type { Clock } from '../clock.ts'
 import { realMs, realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'

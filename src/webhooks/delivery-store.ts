@@ -1,5 +1,5 @@
 /** SQL of deliveries and their attempts: claiming and recording. `hand-over-store.ts` creates deliveries. */
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { rowList } from '../db/row-list.ts'

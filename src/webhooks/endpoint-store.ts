@@ -1,5 +1,5 @@
 /** SQL of endpoints and their secrets. */
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { lastSequence } from '../events/sequence-store.ts'
 

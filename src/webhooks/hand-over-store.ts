@@ -1,5 +1,5 @@
 /** SQL that creates deliveries for new events and for replays. */
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { deliveryColumns } from './delivery-store.ts'
 import { maxPending, pendingOf } from './endpoint-store.ts'

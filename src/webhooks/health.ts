@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
-import { recordEvents } from '../events/event-writing.ts'
+import { recordEvents } from '../outbox/event-writing.ts'
 import type { Endpoint } from './endpoint-store.ts'
 import { disable, endpointEvent } from './endpoints.ts'
 

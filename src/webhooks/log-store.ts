@@ -1,5 +1,5 @@
 /** SQL that reads the log of deliveries: each attempt and its outcome. */
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { type DeliveryState, firstIdAt } from './delivery-store.ts'
 import { maxPending, pendingOf } from './endpoint-store.ts'

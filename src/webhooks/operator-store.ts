@@ -1,6 +1,6 @@
 /** SQL with which the operator reads about events and endpoints, and restarts all feeds. */
-import type { Account } from '../access/caller.ts'
-import { platformAccount } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
+import { platformAccount } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findEvents, findFeed } from '../events/feed-store.ts'

@@ -1,7 +1,8 @@
 /** Operations on feeds that only the operator may call. */
-import type { Origin } from '../audit-log/origin.ts'
-import { recordEntries } from '../audit-log/recording.ts'
+
 import type { Database } from '../db/database.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import type { Origin } from '../outbox/origin.ts'
 import { restartFeeds } from './operator-store.ts'
 
 /** Gives every account a new feed, after a restore to an earlier time. @returns the number of feeds */

@@ -1,5 +1,5 @@
 /** SQL of replays: which events of a feed are sent again. */
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
 
 export type ReplayParams = {

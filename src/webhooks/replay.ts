@@ -1,6 +1,6 @@
 /** Sends events of a feed again (contract/webhooks.md, "The log"). */
 import { randomUUID } from 'node:crypto'
-import type { Account } from '../access/caller.ts'
+import type { Account } from '../caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { type BrokenRule, broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { recordEvents } from '../../src/events/event-writing.ts'
+import { recordEvents } from '../../src/outbox/event-writing.ts'
 import { until } from '../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 

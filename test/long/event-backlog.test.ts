@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import type { Queryable } from '../../src/db/database.ts'
 import { countWaitingEvents } from '../../src/events/sequence-store.ts'
-import { countWaiting, maxCounted, tick, tickInOrder, type Waiting } from '../../src/events/tick-store.ts'
+import { countWaiting, maxCounted, tick, tickInOrder, type Waiting } from '../../src/outbox/tick-store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import fc from '../support/properties.ts'
 

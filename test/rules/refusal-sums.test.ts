@@ -1,7 +1,7 @@
 /** When refusals are written (contract/audit-log.md, "Refusals"); test/api/audit-log tests their content. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRefusalSums } from '../../src/audit-log/refusal-sums.ts'
+import { createRefusalSums } from '../../src/access/refusal-sums.ts'
 import type { Database } from '../../src/db/database.ts'
 
 test('refusals are written ten minutes after the first one, together', async t => {

@@ -3,13 +3,8 @@
  * changed, `npm run examples -- --all` records all of them.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import {
-  type ErrorExample,
-  type ErrorExamples,
-  type Examples,
-  errorExamplesUrl,
-  examplesUrl,
-} from '../../src/http/openapi/examples.ts'
+import type { ErrorExample } from '../../src/http/openapi/error-texts.ts'
+import { type ErrorExamples, type Examples, errorExamplesUrl, examplesUrl } from '../../src/http/openapi/examples.ts'
 import { type Exchange, walkExamples } from './example-walk.ts'
 import { readDocuments } from './openapi.ts'
 import type { Address } from './refusal-walk.ts'

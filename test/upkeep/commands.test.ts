@@ -8,15 +8,10 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { readConfig } from '../../src/config.ts'
+import { applicationName } from '../../src/db/application-name.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { type Migration, migrate, pendingMigrations, readMigrations, SchemaError } from '../../src/db/migrate.ts'
-import {
-  applicationName,
-  compareVersions,
-  connectedVersions,
-  previousVersion,
-  refusedBy,
-} from '../../src/db/versions.ts'
+import { compareVersions, connectedVersions, previousVersion, refusedBy } from '../../src/db/versions.ts'
 import { masterKeyFile } from '../../src/settings/key-files.ts'
 import { perkline } from '../support/command.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'

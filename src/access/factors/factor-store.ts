@@ -2,9 +2,10 @@
  * SQL of second factors, and of logins that wait for a second factor. These statements guarantee that a code works only
  * once, even in simultaneous requests.
  */
+
+import type { Trace } from '../../caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { type Membership, type MembershipRow, membershipOf } from '../accounts.ts'
-import type { Trace } from '../caller.ts'
 
 export type TotpFactor = { sealedSecret: Buffer; confirmedAt: Date | null }
 

@@ -1,11 +1,12 @@
 /** Operations on second factors (contract/people.md, "Second factors"). */
-import type { Origin } from '../../audit-log/origin.ts'
-import { recordEntries } from '../../audit-log/recording.ts'
+
 import { realMs } from '../../clock.ts'
 import type { Database, Queryable } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
+import { recordEntries } from '../../outbox/audit-entry-writing.ts'
+import type { Origin } from '../../outbox/origin.ts'
 import { loadSealedKey, readSealedKey, resealKey } from '../../sealed-keys.ts'
 import { createSealer, type Sealer } from '../../sealing.ts'
 import { defaultMfa } from '../policy/policies.ts'

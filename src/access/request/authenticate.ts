@@ -1,10 +1,10 @@
 /** Authentication: the token of a request becomes a Caller before anything else of the request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { RefusalSums } from '../../audit-log/refusal-sums.ts'
+import type { BankCaller, Caller, MerchantCaller } from '../../caller.ts'
 import { databaseAway } from '../../db/errors.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
 import { isUuid } from '../../text/uuid.ts'
-import type { BankCaller, Caller, MerchantCaller } from '../caller.ts'
+import type { RefusalSums } from '../refusal-sums.ts'
 import type { Refusals } from '../refusals.ts'
 import type { Activity } from '../sessions/activity.ts'
 import type { ReadToken, Tokens } from '../tokens.ts'

@@ -1,7 +1,7 @@
 /** Checks who may call an operation (contract/access.md, "Roles"), before anything else of a request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type BankCaller, isManager, type MerchantCaller, mayChange } from '../../caller.ts'
 import { DomainError } from '../../errors.ts'
-import { type BankCaller, isManager, type MerchantCaller, mayChange } from '../caller.ts'
 import { requireFreshFactor } from '../factors/fresh.ts'
 import { type AuthenticateDeps, authenticate, bankOf, isRead, merchantOf, personOf } from './authenticate.ts'
 

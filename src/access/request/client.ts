@@ -1,7 +1,7 @@
 /** The address and program of a person who logs in. */
 import type { FastifyRequest } from 'fastify'
+import type { Trace } from '../../caller.ts'
 import { plainAddress } from '../../text/addresses.ts'
-import type { Trace } from '../caller.ts'
 import type { Client } from '../log-in.ts'
 import { traceOf } from './trace.ts'
 

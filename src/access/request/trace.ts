@@ -1,7 +1,7 @@
 /** Finds out what the audit log records about a request: the interface, the request's id and the client's address. */
 import type { FastifyRequest } from 'fastify'
+import type { Trace } from '../../caller.ts'
 import { plainAddress } from '../../text/addresses.ts'
-import type { Trace } from '../caller.ts'
 import { hasSessionCookie } from './session-cookie.ts'
 
 /** The user agent that `bin/perkline` sends. */

@@ -1,9 +1,10 @@
 /** How people end their sessions, in all processes (contract/people.md, "Sessions"). */
-import type { Origin } from '../../audit-log/origin.ts'
-import { recordEntries } from '../../audit-log/recording.ts'
+
 import type { Database } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
 import { DomainError } from '../../errors.ts'
+import { recordEntries } from '../../outbox/audit-entry-writing.ts'
+import type { Origin } from '../../outbox/origin.ts'
 import { endSessions } from './session-store.ts'
 
 type SessionDeps = { database: Database; origin: Origin }

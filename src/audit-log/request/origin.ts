@@ -1,7 +1,7 @@
 /** Finds out who makes a request, and from where, so that the audit log can record it. */
 import type { FastifyRequest } from 'fastify'
 import { traceOf } from '../../access/request/trace.ts'
-import { type Origin, operatorOrigin, originOfCaller } from '../origin.ts'
+import { type Origin, operatorOrigin, originOfCaller } from '../../outbox/origin.ts'
 
 /**
  * Returns the origin of a request. Only the holder of the operator's key sends requests without a caller, and only

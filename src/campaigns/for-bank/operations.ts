@@ -1,5 +1,5 @@
 /** A bank decides whether it takes part in a campaign (contract/campaigns.md, "Who decides when"). */
-import type { BankCaller } from '../../access/caller.ts'
+import type { BankCaller } from '../../caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { uuidForm } from '../../text/uuid.ts'
 import type { CampaignDeps } from '../deps.ts'

@@ -1,6 +1,6 @@
 /** Sends the answer with the details of a campaign, after a read or an edit. */
 import type { FastifyReply } from 'fastify'
-import type { MerchantCaller } from '../../access/caller.ts'
+import type { MerchantCaller } from '../../caller.ts'
 import type { Clock } from '../../clock.ts'
 import { ref } from '../../http/openapi/operations.ts'
 import { etagHeader } from '../guard-schemas.ts'

@@ -2,7 +2,7 @@
  * Operations of merchants on their campaigns: read, launch, delete (contract/campaigns.md). `form/` creates and edits
  * campaigns.
  */
-import type { MerchantCaller } from '../../access/caller.ts'
+import type { MerchantCaller } from '../../caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import type { CampaignDeps } from '../deps.ts'

@@ -1,10 +1,10 @@
 /** Builds the responses about campaigns for merchants (contract/campaigns.md, "Detail for the merchant"). */
 
-import { type MerchantCaller, mayChange } from '../../access/caller.ts'
+import { type MerchantCaller, mayChange } from '../../caller.ts'
 import { pageView } from '../../http/paging.ts'
-import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import { type EditedCampaign, editable } from '../lifecycle/editable-fields.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
+import { roundedCustomers } from '../rounded-customers.ts'
 import type { Details, InvitedBank } from './details-store.ts'
 import type { MerchantPage } from './list.ts'
 import type { ListItem } from './list-store.ts'

@@ -5,7 +5,7 @@
 
 import type { Queryable } from '../../db/database.ts'
 import { type Page, skipped } from '../../http/paging.ts'
-import type { Terminal } from '../form/terms.ts'
+import type { Terminal } from '../form/terminal-list.ts'
 
 /** A terminal as people see it. `addedAt` is in ISO 8601. */
 export type ShownTerminal = Terminal & { addedAt: string }

@@ -3,8 +3,8 @@
  * errors out.
  */
 
-import { isLongList } from '../../audit-log/bounded-change.ts'
 import { type BrokenRule, broken } from '../../error-rules.ts'
+import { isLongList } from '../../outbox/bounded-change.ts'
 import { type EditedCampaign, editable, growingFields, isOfDirectory } from '../lifecycle/editable-fields.ts'
 import { awaitsApproval, isOver } from '../lifecycle/lifecycle.ts'
 import type { FieldName, Fields } from './form.ts'

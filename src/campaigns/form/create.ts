@@ -1,7 +1,7 @@
 /** Creates campaigns of merchants and banks (contract/campaigns.md, "Create"). */
 
 import { randomUUID } from 'node:crypto'
-import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
+import type { BankCaller, MerchantCaller } from '../../caller.ts'
 import { type BrokenRule, broken, eachOnce } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import type { CampaignDeps } from '../deps.ts'

@@ -1,15 +1,15 @@
 /** A merchant edits its campaign (contract/campaigns.md, "Edit"). */
 
-import type { MerchantCaller } from '../../access/caller.ts'
+import type { MerchantCaller } from '../../caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { type GivenText, noText, withGivenText } from '../../db/staged-text.ts'
 import type { BrokenRule } from '../../error-rules.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { requireAuthor } from '../for-merchant/operations.ts'
 import { actorOf } from '../lifecycle/actor.ts'
+import type { Facts } from '../lifecycle/decided.ts'
 import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
 import { editable, editableFields } from '../lifecycle/editable-fields.ts'
-import type { Facts } from '../lifecycle/events.ts'
 import { type Guard, requireExpected } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../lifecycle/locking-store.ts'

@@ -2,7 +2,14 @@
  * Converts the terminals of a form to the JSON text that is stored and sent to readers. A list may be long, so it is
  * read only once. For a large body, another process does this.
  */
-import type { Terminal } from './terms.ts'
+/** One element of `terminals`, with the contract's field names. */
+export type Terminal = {
+  terminal_id: string
+  terminal_name: string | null
+  terminal_location: string | null
+  merchant_id: string | null
+  merchant_name: string | null
+}
 
 export type TerminalList = {
   count: number

@@ -1,15 +1,6 @@
 /** The terms of a campaign: everything that its author fills in, except who is invited. */
 import type { TerminalList } from './terminal-list.ts'
 
-/** One element of `terminals`, with the contract's field names. */
-export type Terminal = {
-  terminal_id: string
-  terminal_name: string | null
-  terminal_location: string | null
-  merchant_id: string | null
-  merchant_name: string | null
-}
-
 /** The terms of a campaign. Amounts and percentages are exact decimal texts. */
 export type Terms = {
   name: string

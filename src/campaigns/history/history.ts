@@ -1,8 +1,8 @@
 /** The history of a campaign: who did what (contract/campaigns.md, "History"). */
-import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
+import type { BankCaller, MerchantCaller } from '../../caller.ts'
 import type { Queryable } from '../../db/database.ts'
-import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { FieldChanges } from '../lifecycle/decided.ts'
+import { roundedCustomers } from '../rounded-customers.ts'
 import { requireParty } from './parties.ts'
 import { type Decision, findDecisions, findHistoryPage, type HistoryEntry, type HistoryPage } from './store.ts'
 

@@ -1,5 +1,5 @@
 /** Who may see a campaign: its merchant, and the banks that are invited (contract/portal.md, "Reads"). */
-import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
+import type { BankCaller, MerchantCaller } from '../../caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { requireOwn } from '../for-merchant/operations.ts'

@@ -1,6 +1,6 @@
 /** Schemas of the history of a campaign. */
 import Type from 'typebox'
-import { accountTypes } from '../../access/caller.ts'
+import { accountTypes } from '../../caller.ts'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, instant, uuid } from '../../http/schemas.ts'
 import { bankStatuses, campaignStatuses, reportingStages, subjects, triggers } from '../lifecycle/lifecycle.ts'

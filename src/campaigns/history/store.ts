@@ -2,7 +2,7 @@
  * Reads the history of a campaign, and who may see the campaign. `transitions-store.ts` writes the history together with the
  * changes of status.
  */
-import type { AccountType } from '../../access/caller.ts'
+import type { AccountType } from '../../caller.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { FieldChanges, Note } from '../lifecycle/decided.ts'
 import { hiddenFromBanks } from '../lifecycle/editable-fields.ts'

@@ -1,6 +1,6 @@
 /** Who changes a campaign. */
-import type { Caller } from '../../access/caller.ts'
-import { clockOrigin, type Origin, originOfCaller } from '../../audit-log/origin.ts'
+import type { Caller } from '../../caller.ts'
+import { clockOrigin, type Origin, originOfCaller } from '../../outbox/origin.ts'
 
 /** Who made a change; `subject` is the portal user's id or the credential's clientId, `role` the role at that time. */
 export type Actor = {

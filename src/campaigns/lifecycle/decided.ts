@@ -1,7 +1,6 @@
 /** Finds out what a decision changes. All functions are pure; `transitions-store.ts` writes the result. */
 import { laterThan } from '../../clock.ts'
 import { isHiddenFromBanks } from './editable-fields.ts'
-import type { Facts } from './events.ts'
 import type { BankState, CampaignState, Change, Decision } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
 
@@ -14,6 +13,9 @@ export type Note =
   | { trigger: 'edit'; subject: 'campaign'; bankId: null; changes: FieldChanges }
   | { trigger: 'segment'; subject: 'bank'; bankId: string; changes: SegmentChange }
   | { trigger: 'segment'; subject: 'campaign'; bankId: null; changes: SegmentChange }
+
+/** Further data for events, besides the old and the new state of each change. */
+export type Facts = { reportId?: string; sha256?: string; differences?: number; terminalsAdded?: number }
 
 /**
  * A decision about a campaign. The history has its `notes` before its transitions. `facts` are further data for events.

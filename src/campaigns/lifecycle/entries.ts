@@ -1,11 +1,10 @@
 /** Makes the audit log entries for a decision about a campaign (contract/audit-log.md, "Entries"). Pure. */
-import type { EntryChange } from '../../audit-log/entry.ts'
-import type { Origin } from '../../audit-log/origin.ts'
-import type { Fact } from '../../audit-log/recording.ts'
-import type { RecordedAccount } from '../../events/outbox.ts'
-import { roundedCustomers } from '../../segments/rounded-customers.ts'
-import type { Decided, Note } from './decided.ts'
-import type { Facts } from './events.ts'
+import type { EntryChange } from '../../outbox/audit-entry.ts'
+import type { Fact } from '../../outbox/audit-entry-writing.ts'
+import type { Origin } from '../../outbox/origin.ts'
+import type { RecordedAccount } from '../../outbox/rows.ts'
+import { roundedCustomers } from '../rounded-customers.ts'
+import type { Decided, Facts, Note } from './decided.ts'
 import type { Change } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
 

@@ -2,16 +2,13 @@
  * Makes the events of a decision about a campaign: which ones, for whom and in which order (contract/events.md,
  * "Types"). Pure.
  */
-import type { EventTypeName } from '../../events/catalogue.ts'
-import type { RecordedEvent } from '../../events/event-writing.ts'
-import { roundedCustomers } from '../../segments/rounded-customers.ts'
-import type { Decided, Note } from './decided.ts'
+import type { EventTypeName } from '../../outbox/event-types.ts'
+import type { RecordedEvent } from '../../outbox/event-writing.ts'
+import { roundedCustomers } from '../rounded-customers.ts'
+import type { Decided, Facts, Note } from './decided.ts'
 import { isHiddenFromBanks } from './editable-fields.ts'
 import type { BankStatus, CampaignStatus, Change, ReportingStage, Transition, Trigger } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
-
-/** Further data for events, besides the old and the new state of each change. */
-export type Facts = { reportId?: string; sha256?: string; differences?: number; terminalsAdded?: number }
 
 const ofStatus: Record<CampaignStatus, EventTypeName> = {
   awaitingBankApproval: 'campaign.awaiting_banks',

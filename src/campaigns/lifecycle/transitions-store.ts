@@ -3,10 +3,11 @@
  * writes the new states, the history and the versions of the merchants' lists. The statement checks the starting states
  * of the decision again. Events, audit log entries and the banks' lists are written after it, in the same transaction.
  */
-import { recordEntries } from '../../audit-log/recording.ts'
+
 import type { Queryable, Statement } from '../../db/database.ts'
 import { rowList } from '../../db/row-list.ts'
-import { recordEvents } from '../../events/event-writing.ts'
+import { recordEntries } from '../../outbox/audit-entry-writing.ts'
+import { recordEvents } from '../../outbox/event-writing.ts'
 import { updatedForBank } from '../seen-by-bank-store.ts'
 import type { Actor } from './actor.ts'
 import { type Decided, type Outcome, outcomeOf } from './decided.ts'

@@ -1,6 +1,6 @@
 /** Records events for reservations that end in a few minutes (contract/events.md, "Types"). */
 import type { Database } from '../../db/database.ts'
-import { orderText, orderTextJoins, recordingEvents } from '../../events/event-writing.ts'
+import { orderText, orderTextJoins, recordingEvents } from '../../outbox/event-writing.ts'
 import { expiringMinutes } from './lifecycle.ts'
 
 const reportedAtOnce = 1_000

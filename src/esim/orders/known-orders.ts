@@ -6,10 +6,10 @@
  * which is removed after some time.
  */
 import type { Clock } from '../../clock.ts'
+import { cutoff } from '../../clock.ts'
 import { createStatementBatcher } from '../../db/batching.ts'
 import type { Database } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
-import { cutoff } from '../../retention/cutoff.ts'
 import { isFinal, statusAt } from './lifecycle.ts'
 import { areReserved, expireOrder, type Order } from './store.ts'
 

@@ -6,8 +6,8 @@
  */
 
 import type { Queryable, Statement } from '../../db/database.ts'
-import { orderText, orderTextJoins, recordingEvents } from '../../events/event-writing.ts'
-import { recordingOrders } from '../../events/outbox.ts'
+import { orderText, orderTextJoins, recordingEvents } from '../../outbox/event-writing.ts'
+import { recordingOrders } from '../../outbox/rows.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import { expiringMinutes, type OrderStatus } from './lifecycle.ts'
 import type { MailState } from './mail-state.ts'

@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
-import { findPosition, newestPosition, unseen, valuesOf } from '../../events/position.ts'
+import { findPosition, newestPosition, unseen, valuesOf } from '../../outbox/position.ts'
 import { reservationMinutes } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
 import { edgeOf, partsOf } from './edges.ts'

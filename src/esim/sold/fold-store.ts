@@ -12,7 +12,7 @@
  * snapshot, the same statement reads and ignores its event. If the order ends later, a later statement reads its event.
  */
 import type { Database, Queryable } from '../../db/database.ts'
-import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'
+import { type Piece, pieceRows, tick } from '../../outbox/tick-store.ts'
 
 /** The value of `reached` once all old orders are added to the sums: the highest possible id. */
 export const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

@@ -2,7 +2,8 @@
 import { createStatementBatcher } from '../../db/batching.ts'
 import type { Catalogue } from '../catalogue.ts'
 import { createOrderReader, type OrderReadDeps, type ReadOrder } from '../orders/known-orders.ts'
-import { areUnstated, findByNames, type ShownOrder, type StoredOrder } from './order-store.ts'
+import { areUnstated, findByNames, type StoredOrder } from './order-store.ts'
+import type { ShownOrder } from './shown-order.ts'
 
 /** An order without the fields that only the portal shows. */
 export type LookedUpOrder = Omit<StoredOrder, 'tariffId'> & Pick<ShownOrder, 'operatorCode' | 'tariffCode'>

@@ -7,7 +7,7 @@ import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
 import { holdsProfile, orderStatuses, reservedWith } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
-import type { ShownOrder } from './order-store.ts'
+import type { ShownOrder } from './shown-order.ts'
 
 export type OrderFilter = Span & {
   bankIds: readonly string[]

@@ -1,5 +1,5 @@
 /** The history of one order: its changes, and who read its activation data. */
-import { parseCallerName } from '../../access/caller.ts'
+import { parseCallerName } from '../../caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { findReads, type ReadCount } from '../orders/activation-reads-store.ts'
 import type { LookedUpOrder } from './order-look-up.ts'

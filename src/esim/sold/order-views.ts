@@ -1,10 +1,10 @@
 /** Builds the answers about orders that people see. */
-import { parseCallerName } from '../../access/caller.ts'
+import { parseCallerName } from '../../caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
 import { shownMail } from '../orders/mail-state.ts'
 import { shownMsisdn } from '../orders/views.ts'
-import type { ShownOrder } from './order-store.ts'
+import type { ShownOrder } from './shown-order.ts'
 
 export function shownOrderView(order: ShownOrder) {
   const { status, mail } = order

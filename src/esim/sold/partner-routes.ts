@@ -18,12 +18,13 @@ import { banksOnly } from '../../partner/roles.ts'
 import { listSearchOf, requireSpans } from './list-search.ts'
 import { isAscending, type OrderPosition, type OrderSort } from './order-list-sql.ts'
 import type { OrderLookUp } from './order-look-up.ts'
-import { listOrders, type ShownOrder } from './order-store.ts'
+import { listOrders } from './order-store.ts'
 import { readTimeline } from './order-timeline.ts'
 import { type OrderFileDeps, openOrderFile } from './partner-order-csv.ts'
 import * as schemas from './partner-schemas.ts'
 import { partnerOrderView, partnerTimelineOf } from './partner-views.ts'
 import { OrderPath } from './schemas.ts'
+import type { ShownOrder } from './shown-order.ts'
 
 export type PartnerOrderRoutesDeps = ReadDeps &
   Pick<OrderFileDeps, 'database'> & { clock: Clock; orderLookUp: OrderLookUp }

@@ -1,5 +1,5 @@
 /** Builds the answers of the Partner API about orders (contract/partner-orders.md). */
-import { parseCallerName } from '../../access/caller.ts'
+import { parseCallerName } from '../../caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
 import { shownMail } from '../orders/mail-state.ts'

@@ -4,8 +4,9 @@
  */
 import { Readable } from 'node:stream'
 import { csvCell, csvMark } from '../../text/csv-cell.ts'
-import { type OrderSearch, readOrders, type ShownOrder } from './order-store.ts'
+import { type OrderSearch, readOrders } from './order-store.ts'
 import { shownOrderView } from './order-views.ts'
+import type { ShownOrder } from './shown-order.ts'
 
 type Column = Exclude<keyof ReturnType<typeof shownOrderView>, 'statement' | 'paymentReference'>
 
@@ -26,6 +27,8 @@ const columns: readonly Column[] = [
   'deliveryMode',
   'emailDelivery',
 ]
+
+export type OrdersCsvDeps = Pick<Parameters<typeof readOrders>[0], 'database'>
 
 /** @param now the instant at which all statuses in the file are computed */
 export function ordersCsv(deps: Parameters<typeof readOrders>[0], search: OrderSearch, now: Date): Readable {

@@ -2,12 +2,12 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { authenticate, bankOf } from '../../access/request/authenticate.ts'
-import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
+import { type AuthenticateDeps, authenticate, bankOf } from '../../access/request/authenticate.ts'
 import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { sendPieces } from '../../http/answer/long-answer.ts'
 import type { App } from '../../http/app.ts'
+import type { ReadDeps } from '../../http/limits/costly-reads.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import type { Catalogue } from '../catalogue.ts'
 import type { Availability } from '../orders/availability.ts'
@@ -18,11 +18,14 @@ import { maxFound, profileSearchOf, searchOf } from './order-search.ts'
 import { findOrders } from './order-store.ts'
 import { readTimeline } from './order-timeline.ts'
 import { orderPage, shownOrderView, timelineOf } from './order-views.ts'
-import { ordersCsv } from './portal-order-csv-views.ts'
-import { readSales } from './sales.ts'
+import { type OrdersCsvDeps, ordersCsv } from './portal-order-csv-views.ts'
+import { readSales, type SalesDeps } from './sales.ts'
 import { OrderPath, OrdersPage, OrderWithTimeline, Sales, SalesQuery, Stock } from './schemas.ts'
 
-export type PortalEsimDeps = CampaignRoutesDeps & { catalogue: Catalogue; availability: Availability; sealing: Sealing }
+export type PortalEsimDeps = AuthenticateDeps &
+  ReadDeps &
+  SalesDeps &
+  OrdersCsvDeps & { catalogue: Catalogue; availability: Availability; sealing: Sealing }
 
 const common = { tags: ['Portal'], security: secured }
 const errors = cashbackErrors({ 400: 'The query is invalid', 403: 'The caller is not a bank' })
@@ -157,7 +160,7 @@ function exportOrdersRoute(app: App, deps: PortalEsimDeps): void {
 }
 
 function readSalesRoute(app: App, deps: PortalEsimDeps): void {
-  const { clock, costlyReads } = deps
+  const { clock, costlyReads, findSalesDays } = deps
   app.get(
     '/esim/sales',
     {
@@ -174,7 +177,7 @@ function readSalesRoute(app: App, deps: PortalEsimDeps): void {
     },
     async (request, reply) => {
       const asked = { bankId: bankOf(request).bankId, ...request.query }
-      const texts = await readSales({ database: await costlyReads.begin(request, reply), clock }, asked)
+      const texts = await readSales({ database: await costlyReads.begin(request, reply), clock, findSalesDays }, asked)
       return sendPieces(request, reply, texts)
     },
   )

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../clock.ts'
 import type { Database } from '../../db/database.ts'
-import { type RecordedEvent, recordEvents } from '../../events/event-writing.ts'
+import { type RecordedEvent, recordEvents } from '../../outbox/event-writing.ts'
 import { findFree } from '../orders/store.ts'
 import { type DeskTariff, readStockDesk, type StockLevel } from './desk.ts'
 

@@ -1,8 +1,9 @@
 /** Takes free profiles off sale for good (contract/operations.md, "The stock file"). */
-import { operatorOrigin } from '../../audit-log/origin.ts'
-import { type Fact, recordEntries } from '../../audit-log/recording.ts'
+
 import type { Queryable } from '../../db/database.ts'
-import { recordingOrders } from '../../events/outbox.ts'
+import { type Fact, recordEntries } from '../../outbox/audit-entry-writing.ts'
+import { operatorOrigin } from '../../outbox/origin.ts'
+import { recordingOrders } from '../../outbox/rows.ts'
 import { holdsProfile } from '../orders/lifecycle.ts'
 import { newOrderId } from '../orders/order-id.ts'
 import { expire } from '../orders/store.ts'

@@ -2,7 +2,8 @@
  * Examples of errors that `npm run examples` does not cause and so cannot record. The texts are those of the real
  * answers.
  */
-import type { ErrorExample } from './examples.ts'
+/** `facts` are the fields of the body besides the usual ones of an error, such as `oldestSequence`. */
+export type ErrorExample = [code: string, message: string | string[], facts?: Record<string, unknown>]
 
 /** Texts by status, for operations without a recorded text and without one in `ownErrors`. */
 export const sharedErrors: Record<number, ErrorExample> = {

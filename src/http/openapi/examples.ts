@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { type Api, apiOf } from '../errors.ts'
-import { ownErrors, sharedErrors } from './error-texts.ts'
+import { type ErrorExample, ownErrors, sharedErrors } from './error-texts.ts'
 import type { Schema } from './schemas.ts'
 
 export type Media = { schema: Schema; example?: unknown }
@@ -16,9 +16,6 @@ export type Examples = Record<string, Record<string, unknown>>
 
 /** The recorded error texts by operation id, and within an operation by status. */
 export type ErrorExamples = Record<string, Record<string, ErrorExample>>
-/** `facts` are the fields of the body besides the usual ones of an error, such as `oldestSequence`. */
-export type ErrorExample = [code: string, message: string | string[], facts?: Record<string, unknown>]
-
 export const examplesUrl = new URL('examples.json', import.meta.url)
 export const errorExamplesUrl = new URL('error-examples.json', import.meta.url)
 

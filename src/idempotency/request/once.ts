@@ -4,7 +4,7 @@
  */
 import { createHash, type Hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { accountOf, type Caller } from '../../access/caller.ts'
+import { accountOf, type Caller } from '../../caller.ts'
 import type { Database } from '../../db/database.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'

@@ -3,8 +3,8 @@
  * (contract/partner-api.md, "Who calls").
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Account, accountOf, type Caller } from '../../access/caller.ts'
 import { type AuthenticateDeps, authenticate } from '../../access/request/authenticate.ts'
+import { type Account, accountOf, type Caller } from '../../caller.ts'
 import { DomainError } from '../../errors.ts'
 import { type Roles, refusalOf } from '../roles.ts'
 

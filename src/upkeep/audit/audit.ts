@@ -6,7 +6,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { tokenKeysCheck, tokenKeysStep } from '../../access/token-keys-audit.ts'
 import { auditLogCheck, auditLogStep } from '../../audit-log/audit-step.ts'
 import { campaignChecks } from '../../campaigns/lifecycle/audit-checks.ts'
-import { campaignEvents, campaignEventsCheck } from '../../campaigns/lifecycle/audit-events.ts'
 import { campaignSteps } from '../../campaigns/lifecycle/audit-steps.ts'
 import {
   addCount,
@@ -26,6 +25,7 @@ import { auditChecks, booksCheck, orderSteps } from '../../esim/stock/audit-chec
 import { sealedCheck, sealedStep } from '../../esim/stock/sealed-audit.ts'
 import type { Sealing } from '../../esim/stock/sealing.ts'
 import { confirmedEvents, feedChecks, feedDaysStep, feedsStep } from '../../events/audit-step.ts'
+import { campaignEvents, campaignEventsCheck } from '../../events/campaign-audit-step.ts'
 import type { NumberAllEvents } from '../../events/feed.ts'
 import { reportSteps, reportSumsCheck } from '../../reconciliation/audit-steps.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'

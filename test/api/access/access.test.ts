@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Caller } from '../../../src/access/caller.ts'
 import { addUser, disableUser, issueCredential, revokeCredential } from '../../../src/access/operations.ts'
 import { createTokens } from '../../../src/access/tokens.ts'
+import type { Caller } from '../../../src/caller.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 import { makeTokenKeys, tokensOf } from '../../support/token-keys.ts'
 

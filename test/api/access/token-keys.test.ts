@@ -7,7 +7,6 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSigner } from 'fast-jwt'
-import type { Caller } from '../../../src/access/caller.ts'
 import {
   createTokenKeys,
   ensureTokenKey,
@@ -20,6 +19,7 @@ import {
 } from '../../../src/access/token-keys.ts'
 import { findTokenKeys } from '../../../src/access/token-keys-store.ts'
 import { createTokens } from '../../../src/access/tokens.ts'
+import type { Caller } from '../../../src/caller.ts'
 import { createClock } from '../../../src/clock.ts'
 import { deriveKeys } from '../../../src/keys.ts'
 import { createLogger } from '../../../src/log.ts'

@@ -1,8 +1,8 @@
 /** The audit log's entries about logins and failed logins (contract/audit-log.md, "Entries", "Refusals"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createRefusalSums, recordLostRefusals } from '../../../src/access/refusal-sums.ts'
 import { tellUnfinishedLogins } from '../../../src/access/unfinished-logins.ts'
-import { createRefusalSums, recordLostRefusals } from '../../../src/audit-log/refusal-sums.ts'
 import { platformUserToken, readEntries } from '../../support/audit-log.ts'
 import { openPerson, type Person, setUpTotp } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'

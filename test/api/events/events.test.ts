@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Value } from 'typebox/value'
-import { platformAccountId } from '../../../src/access/caller.ts'
+import { platformAccountId } from '../../../src/caller.ts'
 import { eventTypes } from '../../../src/events/catalogue.ts'
-import { recordEvents } from '../../../src/events/event-writing.ts'
 import { sequenceEvents } from '../../../src/events/sequence-store.ts'
+import { recordEvents } from '../../../src/outbox/event-writing.ts'
 import { numberEvents, numberingIntervals, waitAfterRun } from '../../../src/server/jobs.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 

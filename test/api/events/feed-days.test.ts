@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database } from '../../../src/db/database.ts'
-import { recordEvents } from '../../../src/events/event-writing.ts'
 import { findEvents } from '../../../src/events/feed-store.ts'
 import { sequenceEvents } from '../../../src/events/sequence-store.ts'
+import { recordEvents } from '../../../src/outbox/event-writing.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 let platform: TestPlatform

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { dropOldEvents } from '../../../src/events/retention-store.ts'
 import { daily } from '../../../src/events/sequence-store.ts'
-import { emptyOldSlots } from '../../../src/events/tick-store.ts'
+import { emptyOldSlots } from '../../../src/outbox/tick-store.ts'
 import { type Bank, openBank } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 

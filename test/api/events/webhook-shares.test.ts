@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { recordEvents } from '../../../src/events/event-writing.ts'
+import { recordEvents } from '../../../src/outbox/event-writing.ts'
 import { until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 

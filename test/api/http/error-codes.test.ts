@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { merchantRoles, platformRoles } from '../../../src/access/caller.ts'
+import { merchantRoles, platformRoles } from '../../../src/caller.ts'
 import { createCampaign, openCampaignBank, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { advance, type Bank, openBank } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'

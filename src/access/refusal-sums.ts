@@ -5,13 +5,13 @@
  * seconds, so that a killed process loses only the counts of its last seconds.
  */
 import { randomUUID } from 'node:crypto'
-import type { Caller, Trace } from '../access/caller.ts'
+import type { Caller, Trace } from '../caller.ts'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
-import type { Entry, EntryObject } from './entry.ts'
-import { type Origin, originOfCaller, unknownOrigin } from './origin.ts'
-import { recordEntries } from './recording.ts'
-import { forgetSums, type KeptSum, keepSums, takeLostSums } from './refusal-store.ts'
+import type { Entry, EntryObject } from '../outbox/audit-entry.ts'
+import { recordEntries } from '../outbox/audit-entry-writing.ts'
+import { type Origin, originOfCaller, unknownOrigin } from '../outbox/origin.ts'
+import { forgetSums, type KeptSum, keepSums, type Lacking, takeLostSums } from './refusal-store.ts'
 
 export type Refused = {
   action: 'login.refused' | 'address.refused'
@@ -21,14 +21,6 @@ export type Refused = {
   /** What was wrong with a login; left out for a refused address. */
   lacking?: Lacking
 }
-
-/**
- * Why an attempt was refused: the password, the code or the secret was wrong. `no-code` means that the password was right,
- * and that nobody sent the code of the second factor in time. `access` means that the password
- * or secret was right, but the login may not be used now: it was disabled or revoked, its bank or merchant is suspended, it
- * belongs to another kind of account, or it may not log in from this address.
- */
-export type Lacking = 'password' | 'code' | 'no-code' | 'secret' | 'access'
 
 export type RefusalSums = {
   /** Counts a refusal. Returns at once and never fails. */

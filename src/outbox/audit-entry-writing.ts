@@ -4,10 +4,10 @@
  */
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
-import { type RecordedAccount, recordRows } from '../events/outbox.ts'
+import type { Entry } from './audit-entry.ts'
 import { boundedChange } from './bounded-change.ts'
-import type { Entry } from './entry.ts'
 import { type Origin, platformAccount } from './origin.ts'
+import { type RecordedAccount, recordRows } from './rows.ts'
 
 /** The kind of the audit log's rows in the outbox. */
 export const entryKind = 'audit'

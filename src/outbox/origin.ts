@@ -1,7 +1,7 @@
 /** Where an entry of the audit log comes from: who acts, for which account, and through which interface. */
-import type { Caller, Trace } from '../access/caller.ts'
-import type { RecordedAccount } from '../events/outbox.ts'
-import type { Entry, EntryActor } from './entry.ts'
+import type { Caller, Trace } from '../caller.ts'
+import type { Entry, EntryActor } from './audit-entry.ts'
+import type { RecordedAccount } from './rows.ts'
 
 export type Origin = {
   /** The account of the actor. */

@@ -10,11 +10,11 @@ import { webhookHeaders, webhooks } from '../events/feed-schemas.ts'
 import { type EventRoutesDeps, eventRoutes } from '../events/routes.ts'
 import { PartnerError } from '../http/errors.ts'
 import { document } from '../http/openapi/operations.ts'
+import { authorize } from '../partner/request/authorize.ts'
+import { tags } from '../partner/request/documents.ts'
 import { type StatementRoutesDeps, statementRoutes } from '../statements/routes.ts'
 import { deliveryRoutes } from '../webhooks/delivery-routes.ts'
 import { endpointRoutes, type WebhookRoutesDeps } from '../webhooks/endpoint-routes.ts'
-import { authorize } from './request/authorize.ts'
-import { tags } from './request/documents.ts'
 
 export type PartnerRoutesDeps = AuthenticateDeps &
   AuditLogRoutesDeps &

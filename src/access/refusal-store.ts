@@ -3,9 +3,16 @@
  * Times are real time, by the database's clock.
  */
 import type { Queryable } from '../db/database.ts'
-import type { Origin } from './origin.ts'
-import type { Fact } from './recording.ts'
-import type { Lacking } from './refusal-sums.ts'
+import type { Fact } from '../outbox/audit-entry-writing.ts'
+import type { Origin } from '../outbox/origin.ts'
+
+/**
+ * Why an attempt was refused: the password, the code or the secret was wrong. `no-code` means that the password was right,
+ * and that nobody sent the code of the second factor in time. `access` means that the password
+ * or secret was right, but the login may not be used now: it was disabled or revoked, its bank or merchant is suspended, it
+ * belongs to another kind of account, or it may not log in from this address.
+ */
+export type Lacking = 'password' | 'code' | 'no-code' | 'secret' | 'access'
 
 /** The stored sum of the refusals of one login, or of all unknown logins together. `since` is an instant (ISO 8601). */
 export type KeptSum = {

@@ -8,7 +8,6 @@
  *   `outbox_id` up to `reached`
  */
 import type { Database, Queryable, Statement } from '../db/database.ts'
-import { kindsOfOrders } from './outbox.ts'
 import {
   type Consumer,
   consumers,
@@ -20,6 +19,7 @@ import {
   unseen,
   valuesOf,
 } from './position.ts'
+import { kindsOfOrders } from './rows.ts'
 
 const tickLock = 7_365_026
 /** The approximate number of rows about orders that a tick takes. Each row stands for the orders of one statement. */

@@ -1,10 +1,11 @@
 /** The audit's statement that finds transitions of campaigns without their events. */
-import type { Check, Read, Within } from '../../db/check.ts'
-import { shownInstant } from '../../db/instants.ts'
-import { numberedSince, numberedUpTo } from '../../events/audit-step.ts'
-import type { NumberAllEvents } from '../../events/feed.ts'
-import { typeOfTransition } from './events.ts'
-import { transitions } from './lifecycle.ts'
+
+import { typeOfTransition } from '../campaigns/lifecycle/events.ts'
+import { transitions } from '../campaigns/lifecycle/lifecycle.ts'
+import type { Check, Read, Within } from '../db/check.ts'
+import { shownInstant } from '../db/instants.ts'
+import { numberedSince, numberedUpTo } from './audit-step.ts'
+import type { NumberAllEvents } from './feed.ts'
 
 export const campaignEventsCheck: Check = {
   code: 'feed-campaigns',

@@ -2,7 +2,7 @@
  * Keeps the changes of entries small (contract/audit-log.md, "Entries"): the log cannot be shortened later, so callers
  * must not be able to fill it with long values. Pure: values in, values out.
  */
-import type { EntryChange } from './entry.ts'
+import type { EntryChange } from './audit-entry.ts'
 
 /**
  * The maximum size of a list that an entry and a campaign's history show in full. For a longer list they show only its
