@@ -1,6 +1,6 @@
 /** The program `perkline`: the table of its commands, and its start. Each command loads only what it needs. */
 import './first-process.ts'
-import { Command, CommanderError } from 'commander'
+import { Command } from 'commander'
 import type { AuditOptions } from './cli/audit.ts'
 import type {
   ExportOptions as ExportLogOptions,
@@ -10,8 +10,8 @@ import type {
 import type { VerifyBackupOptions } from './cli/backup.ts'
 import type { IssueOptions } from './cli/credentials.ts'
 import type { CustomerOptions } from './cli/customers.ts'
+import { end, endAfterErrors } from './cli/ending.ts'
 import type { AccountOptions, ReplayOptions } from './cli/endpoints.ts'
-import { CommandError, describeError } from './cli/failure.ts'
 import type { HealthOptions } from './cli/health.ts'
 import type { OutputOptions } from './cli/output.ts'
 import type { ImportOptions, WithdrawOptions } from './cli/profiles.ts'
@@ -29,7 +29,7 @@ import {
   wholeSeconds,
 } from './cli/usage.ts'
 import type { PolicyOptions, UserOptions } from './cli/users.ts'
-import { processEnvironment, services } from './config.ts'
+import { services } from './config.ts'
 import { version } from './version.ts'
 
 const asksForJson = process.argv.includes('--json')
@@ -484,36 +484,9 @@ program
   )
 
 finish(program, 'perkline')
-let serves = false
-process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
-  // The platform continues even when nobody reads its output, or when the disk is full.
-  if (serves) return
-  if (error.code === 'EPIPE') end(new CommandError('Whoever reads the output went away before its end.'))
-  else {
-    const { message } = (await import('./cli/files.ts')).writeError('The output', error)
-    // A command prints its result after its work is done. Running it again would do the work twice, so the message says
-    // that it is done.
-    end(new CommandError(`${message} The command itself is done.`))
-  }
-})
-// The command `serve` logs uncaught errors itself, in more detail than one sentence.
-program.hook('preAction', (_, command) => {
-  serves = command.name() === 'serve'
-  if (!serves) process.on('uncaughtException', end)
-})
+endAfterErrors(program)
 try {
   await program.parseAsync()
 } catch (error) {
   end(error)
-}
-
-/** Ends the program after an error, and prints the error unless commander has printed it. */
-function end(error: unknown): void {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : 2
-    return
-  }
-  process.stderr.write(`${describeError(error, processEnvironment().LOG_LEVEL)}\n`, () =>
-    process.exit(error instanceof CommandError ? error.exitCode : 1),
-  )
 }

@@ -3,6 +3,7 @@
 import { applied } from '../../src/campaigns/lifecycle/decided.ts'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
 import type { LockedCampaign } from '../../src/campaigns/lifecycle/locking-store.ts'
+import type { CampaignStatus } from '../../src/campaigns/lifecycle/transitions.ts'
 import { banksOfCampaign } from './sizes.ts'
 
 /** An instant of a campaign. The time of a step is a number of minutes after such an instant. */
@@ -24,7 +25,7 @@ type Step = {
 type ModelBank = { slot: number; status: string; stage: string | null; version: number }
 /** A campaign to copy. `age` says whether the campaign is before its period, in it, or after it. */
 export type Model = {
-  status: life.CampaignStatus
+  status: CampaignStatus
   age: 'before' | 'within' | 'after'
   version: number
   steps: Step[]
@@ -32,7 +33,7 @@ export type Model = {
 }
 
 /** How many of a hundred campaigns have each status. */
-const shares: [life.CampaignStatus, Model['age'], number][] = [
+const shares: [CampaignStatus, Model['age'], number][] = [
   ['awaitingBankApproval', 'before', 10],
   ['awaitingMerchantApproval', 'before', 4],
   ['approved', 'before', 6],
@@ -93,14 +94,14 @@ const wholeLife = [
   ...ofCampaign('completed', life.complete),
 ]
 /** The steps to other statuses, and to `awaitingBankApproval` after some banks have approved. */
-const lives: Partial<Record<life.CampaignStatus, typeof wholeLife>> = {
+const lives: Partial<Record<CampaignStatus, typeof wholeLife>> = {
   awaitingBankApproval: [...birth, ...approvals.slice(0, 4)],
   expired: [...birth, ...approvals.slice(0, 4), ...ofCampaign('to', clock(after))],
   deleted: [...launched, ...ofCampaign('created', campaign => life.remove(campaign, before))],
 }
 
 /** Takes a campaign through the steps until it has this status. @throws Error when the steps do not end with this status */
-function live(status: life.CampaignStatus, age: Model['age']): Model {
+function live(status: CampaignStatus, age: Model['age']): Model {
   let campaign = newCampaign()
   const steps: Step[] = []
   const versions = new Map<string, number>()

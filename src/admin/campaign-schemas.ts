@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { offer, origin, participation, standing } from '../campaigns/campaign-schemas.ts'
 import { HistoryEntry } from '../campaigns/history/schemas.ts'
-import { campaignStatuses, type ReportingStage, reportingStages } from '../campaigns/lifecycle/lifecycle.ts'
+import { campaignStatuses, type ReportingStage, reportingStages } from '../campaigns/lifecycle/transitions.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { listingOf, listingParameters } from '../http/paging.ts'
 import { count, flag, instant, money, text, uuid } from '../http/schemas.ts'

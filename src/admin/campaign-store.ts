@@ -7,7 +7,7 @@ import {
   type CampaignStatus,
   campaignStatuses,
   type ReportingStage,
-} from '../campaigns/lifecycle/lifecycle.ts'
+} from '../campaigns/lifecycle/transitions.ts'
 import { findListed, isPlain, type Listing } from '../campaigns/newest-page-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import { maxScanned, type Page } from '../http/paging.ts'

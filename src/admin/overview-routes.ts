@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
+import { campaignStatuses } from '../campaigns/lifecycle/transitions.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { count, instant } from '../http/schemas.ts'
 import { readOverview } from './overview-store.ts'

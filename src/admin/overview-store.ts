@@ -1,5 +1,5 @@
 /** SQL of the overview of the whole platform. `esim/sold/figures-store.ts` counts the orders in the overview. */
-import type { CampaignStatus } from '../campaigns/lifecycle/lifecycle.ts'
+import type { CampaignStatus } from '../campaigns/lifecycle/transitions.ts'
 import type { Queryable } from '../db/database.ts'
 import { countMadeSince } from '../esim/sold/figures-store.ts'
 

@@ -3,7 +3,7 @@
 import Type, { type TProperties } from 'typebox'
 import { named, nullable } from '../http/openapi/operations.ts'
 import { count, flag, instant, money, text, uuid } from '../http/schemas.ts'
-import { type BankReportingStatus, bankReportingStatuses, bankStatuses } from './lifecycle/lifecycle.ts'
+import { type BankReportingStatus, bankReportingStatuses, bankStatuses } from './lifecycle/transitions.ts'
 import { CampaignStatus } from './schemas.ts'
 
 const BankStatus = Type.Enum([...bankStatuses], {

@@ -1,7 +1,7 @@
 /** Schemas that several campaign operations share. Validation, types, answers and the OpenAPI document come from them. */
 import Type from 'typebox'
 import { instant, uuid } from '../http/schemas.ts'
-import { campaignStatuses } from './lifecycle/lifecycle.ts'
+import { campaignStatuses } from './lifecycle/transitions.ts'
 
 export const CampaignStatus = Type.Enum([...campaignStatuses], {
   title: 'CampaignStatus',

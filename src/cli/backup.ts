@@ -1,11 +1,12 @@
 /** `perkline backup verify`: checks a database restored from a backup. It needs the master key, but no platform. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { processEnvironment, readDatabaseUrlOnly, readMasterKeysOnly } from '../config.ts'
+import { processEnvironment } from '../config.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { readInstant } from '../text/instant.ts'
 import { type CopyReport, isServedOn, verifyCopy } from '../upkeep/backup.ts'
 import { readRecovery, type TableCount } from '../upkeep/copy-store.ts'
+import { readDatabaseUrlOnly, readMasterKeysOnly } from './command-settings.ts'
 import { callAdmin } from './connection.ts'
 import { CommandError, usageError } from './failure.ts'
 import { counted, type OutputOptions, plain, print } from './output.ts'

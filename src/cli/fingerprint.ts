@@ -1,7 +1,8 @@
 /** The command `perkline keys fingerprint`. */
 import { createHash } from 'node:crypto'
-import { processEnvironment, readMasterKeysOnly } from '../config.ts'
+import { processEnvironment } from '../config.ts'
 import { deriveKeys } from '../keys.ts'
+import { readMasterKeysOnly } from './command-settings.ts'
 import { type OutputOptions, print } from './output.ts'
 
 /**

@@ -2,7 +2,8 @@
 import { get as getPlain } from 'node:http'
 import { get as getByTls } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { processEnvironment, readHealthUrl } from '../config.ts'
+import { processEnvironment } from '../config.ts'
+import { readHealthUrl } from './command-settings.ts'
 import { CommandError, describeError, usageError } from './failure.ts'
 import { type OutputOptions, plain, print } from './output.ts'
 

@@ -1,7 +1,7 @@
 /** The audit's statement that finds transitions of campaigns without their events. */
 
 import { typeOfTransition } from '../campaigns/lifecycle/events.ts'
-import { transitions } from '../campaigns/lifecycle/lifecycle.ts'
+import { transitions } from '../campaigns/lifecycle/transitions.ts'
 import type { Check, Read, Within } from '../db/check.ts'
 import { shownInstant } from '../db/instants.ts'
 import { numberedSince, numberedUpTo } from './audit-step.ts'

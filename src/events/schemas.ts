@@ -3,7 +3,7 @@
  * made from them.
  */
 import Type, { type TProperties, type TSchema } from 'typebox'
-import { bankStatuses, campaignStatuses, reportingStages } from '../campaigns/lifecycle/lifecycle.ts'
+import { bankStatuses, campaignStatuses, reportingStages } from '../campaigns/lifecycle/transitions.ts'
 
 const closed = { additionalProperties: false }
 const text = (description: string, example: string) => Type.String({ description, examples: [example] })

@@ -1,5 +1,5 @@
 /** Stores the terminals of merchants. There may be hundreds of thousands, so they are compared in the database. */
-import { endedStatusesSql } from '../campaigns/lifecycle/lifecycle.ts'
+import { endedStatusesSql } from '../campaigns/lifecycle/transitions.ts'
 import type { Queryable } from '../db/database.ts'
 import type { TerminalsChange } from './changes.ts'
 import type { Terminal } from './file/terminals-file.ts'

@@ -1,7 +1,7 @@
 /** Writes reports and their results at the end of an upload, and reads them. */
 
 import type { Actor } from '../campaigns/lifecycle/actor.ts'
-import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle/lifecycle.ts'
+import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle/transitions.ts'
 import { updatedForBank } from '../campaigns/seen-by-bank-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import type { Comparison } from './comparison-store.ts'

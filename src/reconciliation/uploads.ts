@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { actorOf } from '../campaigns/lifecycle/actor.ts'
 import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
+import type { ReportingStage } from '../campaigns/lifecycle/transitions.ts'
 import { writeDecisions } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
@@ -24,7 +25,7 @@ import { findBrokenTerms, insertReport, replaceComparison } from './store.ts'
 type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): string | null }
 /** `counts` has the numbers of all differences: from the campaign's terms, and between the latest reports. */
 export type Tried = { comparison: Comparison; counts: CountsByKind }
-export type Uploaded = Tried & { reportId: string; stage: lifecycle.ReportingStage | null }
+export type Uploaded = Tried & { reportId: string; stage: ReportingStage | null }
 /** `signal` aborts when the client closes the connection. Nothing of the upload is then stored. */
 type Params = PartParams & { side: Side; open: () => Promise<ReportFile>; signal?: AbortSignal }
 

@@ -2,7 +2,7 @@
  * Removes report lines, segments and phone numbers that are too old, and checks that they were removed. Other old data
  * is removed by the code of its own folder.
  */
-import { endedStatusesSql } from '../campaigns/lifecycle/lifecycle.ts'
+import { endedStatusesSql } from '../campaigns/lifecycle/transitions.ts'
 import type { Check, Read, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { hashReport } from '../reconciliation/file-store.ts'

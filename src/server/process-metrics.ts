@@ -4,7 +4,7 @@
  */
 import process from 'node:process'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
+import { campaignStatuses } from '../campaigns/lifecycle/transitions.ts'
 import { realMs } from '../clock.ts'
 import type { Instance } from '../config.ts'
 import type { AuditState } from '../upkeep/state-store.ts'

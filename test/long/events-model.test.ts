@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { transitions } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { transitions } from '../../src/campaigns/lifecycle/transitions.ts'
 import {
   campaignDirectory,
   createBankCampaign,

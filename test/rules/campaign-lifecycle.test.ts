@@ -8,19 +8,21 @@ import { after as afterAll, before, suite, test } from 'node:test'
 import { editable, editableFields } from '../../src/campaigns/lifecycle/editable-fields.ts'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
 import {
-  type BankStatus,
   bankReportingStatus,
-  bankStatuses,
-  type CampaignStatus,
-  campaignStatuses,
   type Decision,
   deleteBeforeStartMs,
   isSettled,
+} from '../../src/campaigns/lifecycle/lifecycle.ts'
+import {
+  type BankStatus,
+  bankStatuses,
+  type CampaignStatus,
+  campaignStatuses,
   type ReportingStage,
   reportingStages,
   subjects,
   transitions,
-} from '../../src/campaigns/lifecycle/lifecycle.ts'
+} from '../../src/campaigns/lifecycle/transitions.ts'
 import {
   bankA,
   campaign,

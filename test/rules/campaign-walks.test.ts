@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { type BankStatus, campaignStatuses, transitions } from '../../src/campaigns/lifecycle/transitions.ts'
 import { DomainError } from '../../src/errors.ts'
 import { after, campaign, dateFrom, type LivingCampaign } from '../support/campaign-life.ts'
 import fc from '../support/properties.ts'
@@ -38,10 +39,7 @@ const requests = {
 const names = Object.keys(requests) as (keyof typeof requests)[]
 
 /** The states from the launch on, in which at least one bank must have agreed. */
-const launched = life.campaignStatuses.slice(
-  life.campaignStatuses.indexOf('approved'),
-  life.campaignStatuses.indexOf('completed') + 1,
-)
+const launched = campaignStatuses.slice(campaignStatuses.indexOf('approved'), campaignStatuses.indexOf('completed') + 1)
 const reconciling = launched.slice(launched.indexOf('awaitingCompensationConfirmation'))
 
 /** Returns what a request decides; null if it is refused or its bank is not invited. */
@@ -67,7 +65,7 @@ function willing(walk: Walk, { choice, others }: Step): Request[] {
 function make(walk: Walk, decision: life.Decision): void {
   const { campaign } = walk
   for (const { subject, bankId, trigger, from, to } of decision.changes) {
-    const isOfTable = life.transitions.some(
+    const isOfTable = transitions.some(
       move => move.subject === subject && move.from === from && move.trigger === trigger && move.to === to,
     )
     assert.ok(isOfTable, `no move of the table: ${subject} from ${from} by ${trigger} to ${to}`)
@@ -92,7 +90,7 @@ function passTime(walk: Walk, days: number): void {
 
 function holds({ campaign }: Walk): void {
   const { status, banks } = campaign
-  const count = (of: life.BankStatus) => banks.filter(bank => bank.status === of).length
+  const count = (of: BankStatus) => banks.filter(bank => bank.status === of).length
   if (launched.includes(status)) {
     assert.ok(count('approved') > 0, `${status} without an approved bank`)
     assert.equal(count('pending'), 0, `${status} with a pending bank`)
@@ -168,7 +166,7 @@ test('random walks keep every promise, and together make every move of the table
     }),
     { numRuns: 600 },
   )
-  const all = new Set(life.transitions.map(({ subject, from, trigger, to }) => `${subject} ${from} ${trigger} ${to}`))
+  const all = new Set(transitions.map(({ subject, from, trigger, to }) => `${subject} ${from} ${trigger} ${to}`))
   assert.deepEqual(
     [...all].filter(move => !seen.has(move)),
     [],

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { ConfigError, readClientConfig, readConfig, withKeys } from '../../src/config.ts'
+import { readClientConfig } from '../../src/cli/command-settings.ts'
+import { ConfigError, readConfig, withKeys } from '../../src/config.ts'
 import { folder, masterKey, operatorKey, otherKey } from '../support/settings.ts'
 
 /** The files of an embedded platform in its data folder. */

@@ -43,7 +43,7 @@ import {
 import { sortedPage } from '../../portal/src/ui/data-table/columns.ts'
 import { statusTexts } from '../../portal/src/ui/status-texts.ts'
 import { editableFields } from '../../src/campaigns/lifecycle/editable-fields.ts'
-import { bankStatuses, campaignStatuses, reportingStages } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { bankStatuses, campaignStatuses, reportingStages } from '../../src/campaigns/lifecycle/transitions.ts'
 import { ruleCodes } from '../../src/error-rules.ts'
 import { orderStatuses } from '../../src/esim/orders/lifecycle.ts'
 import { checksOfRetention } from '../../src/retention/removal.ts'

@@ -1,12 +1,6 @@
 /** Campaigns in the form that the pure rules of `campaigns/lifecycle/lifecycle.ts` take, for tests of these rules. */
-import type {
-  BankState,
-  BankStatus,
-  CampaignState,
-  CampaignStatus,
-  Decision,
-  ReportingStage,
-} from '../../src/campaigns/lifecycle/lifecycle.ts'
+import type { BankState, CampaignState, Decision } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import type { BankStatus, CampaignStatus, ReportingStage } from '../../src/campaigns/lifecycle/transitions.ts'
 import { DomainError } from '../../src/errors.ts'
 
 export const dateFrom = new Date('2027-03-01T00:00:00.000Z')

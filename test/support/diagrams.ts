@@ -1,9 +1,9 @@
 /**
- * Draws the life of a campaign as Mermaid state diagrams, from the table in `campaigns/lifecycle/lifecycle.ts`. `npm
+ * Draws the life of a campaign as Mermaid state diagrams, from the table in `campaigns/lifecycle/transitions.ts`. `npm
  * run diagrams` writes the diagrams into `pages`, between the two markers of each page.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Subject, type Transition, type Trigger, transitions } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { type Subject, type Transition, type Trigger, transitions } from '../../src/campaigns/lifecycle/transitions.ts'
 
 export const pages = ['docs/campaign-life.md'] as const
 

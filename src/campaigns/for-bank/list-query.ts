@@ -6,7 +6,7 @@ import { DomainError } from '../../errors.ts'
 import { closed, uuid } from '../../http/schemas.ts'
 import { nameParameter, namePattern } from '../../text/name-pattern.ts'
 import { activeOnParameter, periodParameters, readPeriodFilter } from '../../text/period-filter.ts'
-import { type BankStatus, bankStatuses, type CampaignStatus } from '../lifecycle/lifecycle.ts'
+import { type BankStatus, bankStatuses, type CampaignStatus } from '../lifecycle/transitions.ts'
 import type { ListFilters } from './list-store.ts'
 
 /** How each value of `status` filters the campaign and this bank's part in it. */

@@ -2,7 +2,8 @@
  * Reads all details of one campaign for its merchant. One statement reads them, so that all belong to the same version.
  */
 import type { Queryable, Statement } from '../../db/database.ts'
-import type { BankStatus, CampaignState, ReportingStage } from '../lifecycle/lifecycle.ts'
+import type { CampaignState } from '../lifecycle/lifecycle.ts'
+import type { BankStatus, ReportingStage } from '../lifecycle/transitions.ts'
 
 export type InvitedBank = {
   bankId: string

@@ -7,7 +7,7 @@ import { closed } from '../../http/schemas.ts'
 import { nameParameter, namePattern } from '../../text/name-pattern.ts'
 import { periodParameters, readPeriodFilter } from '../../text/period-filter.ts'
 import { skuParameter, together } from '../for-bank/list-query.ts'
-import { type CampaignStatus, campaignStatuses } from '../lifecycle/lifecycle.ts'
+import { type CampaignStatus, campaignStatuses } from '../lifecycle/transitions.ts'
 import { CampaignStatus as Status } from '../schemas.ts'
 import { type ListRequest, type SortBy, sortBys } from './list-store.ts'
 

@@ -2,7 +2,12 @@
  * Reads for the merchant's list: the sorted ids of all campaigns that match a filter, and the campaigns of one page.
  */
 import type { Queryable, Statement } from '../../db/database.ts'
-import { type BankStatus, type CampaignStatus, campaignStatuses, type ReportingStage } from '../lifecycle/lifecycle.ts'
+import {
+  type BankStatus,
+  type CampaignStatus,
+  campaignStatuses,
+  type ReportingStage,
+} from '../lifecycle/transitions.ts'
 
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
 export type SortBy = (typeof sortBys)[number]

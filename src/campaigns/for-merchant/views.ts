@@ -4,6 +4,7 @@ import { type MerchantCaller, mayChange } from '../../caller.ts'
 import { pageView } from '../../http/paging.ts'
 import { type EditedCampaign, editable } from '../lifecycle/editable-fields.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
+import type { BankStatus } from '../lifecycle/transitions.ts'
 import { roundedCustomers } from '../rounded-customers.ts'
 import type { Details, InvitedBank } from './details-store.ts'
 import type { MerchantPage } from './list.ts'
@@ -57,7 +58,7 @@ function permissions(campaign: EditedCampaign, now: Date) {
 }
 
 function statistics({ banks, terminalsCount, segmentSizes }: Details) {
-  const count = (status: lifecycle.BankStatus) => banks.filter(bank => bank.status === status).length
+  const count = (status: BankStatus) => banks.filter(bank => bank.status === status).length
   return {
     banksInvited: banks.length,
     banksPending: count('pending'),

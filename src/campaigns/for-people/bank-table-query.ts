@@ -7,7 +7,7 @@ import { listingParameters, type Page } from '../../http/paging.ts'
 import { closed } from '../../http/schemas.ts'
 import { nameParameter, namePattern } from '../../text/name-pattern.ts'
 import { periodParameters, readPeriodFilter } from '../../text/period-filter.ts'
-import { type BankStatus, bankStatuses, type CampaignStatus, campaignStatuses } from '../lifecycle/lifecycle.ts'
+import { type BankStatus, bankStatuses, type CampaignStatus, campaignStatuses } from '../lifecycle/transitions.ts'
 import { type BankCampaignSearch, type SortBy, sortBys } from './bank-table-store.ts'
 
 const several = <Value extends string>(title: string, values: readonly Value[], description: string) =>

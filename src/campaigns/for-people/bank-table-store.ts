@@ -3,8 +3,9 @@
 import type { Queryable, Statement } from '../../db/database.ts'
 import { maxScanned, type Page } from '../../http/paging.ts'
 import type { Country } from '../for-merchant/details-store.ts'
-import type { BankStatus, CampaignState, CampaignStatus, ReportingStage } from '../lifecycle/lifecycle.ts'
-import { bankStatuses, campaignStatuses } from '../lifecycle/lifecycle.ts'
+import type { CampaignState } from '../lifecycle/lifecycle.ts'
+import type { BankStatus, CampaignStatus, ReportingStage } from '../lifecycle/transitions.ts'
+import { bankStatuses, campaignStatuses } from '../lifecycle/transitions.ts'
 import { findListed, isPlain, type Listing } from '../newest-page-store.ts'
 import { updatedForBank } from '../seen-by-bank-store.ts'
 

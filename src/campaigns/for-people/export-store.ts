@@ -6,7 +6,7 @@
 import { readPiecewise } from '../../db/cursor.ts'
 import type { Database } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
-import type { BankStatus, CampaignStatus, ReportingStage } from '../lifecycle/lifecycle.ts'
+import type { BankStatus, CampaignStatus, ReportingStage } from '../lifecycle/transitions.ts'
 import { updatedForBank } from '../seen-by-bank-store.ts'
 import type { BankCampaignSearch } from './bank-table-store.ts'
 import type { Party } from './home-store.ts'

@@ -4,7 +4,7 @@ import { named, nullable } from '../../http/openapi/operations.ts'
 import { Pagination, pagingParameters } from '../../http/paging.ts'
 import { closed, count, flag, instant, money, text, uuid } from '../../http/schemas.ts'
 import { origin, standing } from '../campaign-schemas.ts'
-import { bankStatuses, campaignStatuses } from '../lifecycle/lifecycle.ts'
+import { bankStatuses, campaignStatuses } from '../lifecycle/transitions.ts'
 import { outcomes, taskKinds } from './home.ts'
 
 export const HomeQuery = Type.Object(

@@ -1,7 +1,8 @@
 /** All SQL of the home page: open campaigns, campaigns that banks have created, and counts. */
 
 import type { Queryable } from '../../db/database.ts'
-import type { BankStatus, CampaignState, CampaignStatus } from '../lifecycle/lifecycle.ts'
+import type { CampaignState } from '../lifecycle/lifecycle.ts'
+import type { BankStatus, CampaignStatus } from '../lifecycle/transitions.ts'
 
 export type Party = { type: 'bank'; bankId: string } | { type: 'retailer'; merchantId: string }
 

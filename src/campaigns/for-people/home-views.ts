@@ -1,5 +1,5 @@
 /** Builds the answers for the home page of a partner's people. */
-import { bankStatuses, campaignStatuses } from '../lifecycle/lifecycle.ts'
+import { bankStatuses, campaignStatuses } from '../lifecycle/transitions.ts'
 import { seenByBank, type Task, taskKinds, tasksOf } from './home.ts'
 import type { countByStatus, ImposedCampaign, OpenCampaign, Party } from './home-store.ts'
 

@@ -1,5 +1,6 @@
 /** Finds the open tasks in a partner's campaigns by asking the lifecycle, so that its rules are not repeated here. */
 import * as lifecycle from '../lifecycle/lifecycle.ts'
+import { type Subject, type Trigger, transitions } from '../lifecycle/transitions.ts'
 
 export const taskKinds = [
   'decide-invitation',
@@ -28,13 +29,13 @@ export type Task = {
   otherwise: Outcome
 }
 
-type Step = { subject: lifecycle.Subject; trigger: lifecycle.Trigger; from: string | null }
+type Step = { subject: Subject; trigger: Trigger; from: string | null }
 const stepKey = ({ subject, trigger, from }: Step): string => `${subject} ${trigger} ${from}`
 /**
  * The steps for which the lifecycle has a transition. `tasksOf` tries many steps that have none. Looking them up here
  * is faster than asking the lifecycle, which would refuse them.
  */
-const knownSteps: ReadonlySet<string> = new Set(lifecycle.transitions.map(stepKey))
+const knownSteps: ReadonlySet<string> = new Set(transitions.map(stepKey))
 
 /**
  * All tasks that bring a campaign forward and can be done now.
@@ -47,7 +48,7 @@ export function tasksOf(campaign: lifecycle.CampaignState, now: Date): Task[] {
     const by = task.otherwise === 'stays' ? null : campaign.dateTo
     if (knownSteps.has(stepKey(step)) && lifecycle.isPossible(possible)) tasks.push({ ...task, by })
   }
-  const stepOf = (trigger: lifecycle.Trigger): Step => ({ subject: 'campaign', trigger, from: campaign.status })
+  const stepOf = (trigger: Trigger): Step => ({ subject: 'campaign', trigger, from: campaign.status })
   const ofCampaign = { bankId: null, turn: 'merchant' } as const
   add(stepOf('launch'), () => lifecycle.launch(campaign, now), {
     ...ofCampaign,
@@ -67,7 +68,7 @@ function addOfBank(
 ): void {
   const { bankId } = bank
   const [ofBank, ofMerchant] = [{ bankId, turn: 'bank' } as const, { bankId, turn: 'merchant' } as const]
-  const report = (trigger: lifecycle.Trigger): Step => ({ subject: 'reporting', trigger, from: bank.stage })
+  const report = (trigger: Trigger): Step => ({ subject: 'reporting', trigger, from: bank.stage })
   add({ subject: 'bank', trigger: 'confirm', from: bank.status }, () => lifecycle.confirm(campaign, bank, now), {
     ...ofBank,
     kind: 'decide-invitation',

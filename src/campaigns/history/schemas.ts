@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { accountTypes } from '../../caller.ts'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, instant, uuid } from '../../http/schemas.ts'
-import { bankStatuses, campaignStatuses, reportingStages, subjects, triggers } from '../lifecycle/lifecycle.ts'
+import { bankStatuses, campaignStatuses, reportingStages, subjects, triggers } from '../lifecycle/transitions.ts'
 
 const states = [...new Set([...campaignStatuses, ...bankStatuses, ...reportingStages])]
 const state = (description: string) =>

@@ -6,7 +6,7 @@ import type { AccountType } from '../../caller.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { FieldChanges, Note } from '../lifecycle/decided.ts'
 import { hiddenFromBanks } from '../lifecycle/editable-fields.ts'
-import type { Subject, Trigger } from '../lifecycle/lifecycle.ts'
+import type { Subject, Trigger } from '../lifecycle/transitions.ts'
 import { isAboutBank, newestAboutBank } from './about-bank-sql.ts'
 
 export type HistoryEntry = {

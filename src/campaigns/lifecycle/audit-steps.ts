@@ -4,15 +4,8 @@
  */
 import { checkAtOnce, listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
 import { shownInstant } from '../../db/instants.ts'
-import {
-  bankReportingStatus,
-  bankStatuses,
-  campaignStatuses,
-  isSettled,
-  type ReportingStage,
-  reportingStages,
-  transitions,
-} from './lifecycle.ts'
+import { bankReportingStatus, isSettled } from './lifecycle.ts'
+import { bankStatuses, campaignStatuses, type ReportingStage, reportingStages, transitions } from './transitions.ts'
 
 const between = (first: (typeof campaignStatuses)[number], last: (typeof campaignStatuses)[number]): string =>
   listed(campaignStatuses.slice(campaignStatuses.indexOf(first), campaignStatuses.indexOf(last) + 1))

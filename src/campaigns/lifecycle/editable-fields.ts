@@ -1,5 +1,6 @@
 /** Which fields of a campaign its merchant may change in each status (contract/campaigns.md, "Edit"). Pure. */
-import { awaitsApproval, type CampaignState, type CampaignStatus, isAgreed, isOver } from './lifecycle.ts'
+import { awaitsApproval, type CampaignState, isAgreed, isOver } from './lifecycle.ts'
+import type { CampaignStatus } from './transitions.ts'
 
 /** The contract's names of the fields that a merchant can fill in. */
 export const editableFields = [

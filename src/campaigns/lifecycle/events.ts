@@ -7,8 +7,9 @@ import type { RecordedEvent } from '../../outbox/event-writing.ts'
 import { roundedCustomers } from '../rounded-customers.ts'
 import type { Decided, Facts, Note } from './decided.ts'
 import { isHiddenFromBanks } from './editable-fields.ts'
-import type { BankStatus, CampaignStatus, Change, ReportingStage, Transition, Trigger } from './lifecycle.ts'
+import type { Change } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
+import type { BankStatus, CampaignStatus, ReportingStage, Transition, Trigger } from './transitions.ts'
 
 const ofStatus: Record<CampaignStatus, EventTypeName> = {
   awaitingBankApproval: 'campaign.awaiting_banks',

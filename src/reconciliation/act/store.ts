@@ -1,5 +1,5 @@
 /** SQL that reads a settlement act. It is one statement, so that all parts of the act show the same moment. */
-import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle/lifecycle.ts'
+import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle/transitions.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { CountsByKind } from '../differences.ts'
 import type { ListedReport } from '../store.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createMerchantLists } from '../../../src/campaigns/for-merchant/list.ts'
-import { campaignStatuses } from '../../../src/campaigns/lifecycle/lifecycle.ts'
+import { campaignStatuses } from '../../../src/campaigns/lifecycle/transitions.ts'
 import { openPartners, type Partners } from '../../support/campaign-moves.ts'
 import {
   assertMerchantsOnly,

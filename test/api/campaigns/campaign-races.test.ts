@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { transitions } from '../../../src/campaigns/lifecycle/lifecycle.ts'
+import { transitions } from '../../../src/campaigns/lifecycle/transitions.ts'
 import { historyOf, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, type Partner, partnerAt } from '../../support/campaigns.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { campaignStatuses } from '../../../src/campaigns/lifecycle/lifecycle.ts'
+import { campaignStatuses } from '../../../src/campaigns/lifecycle/transitions.ts'
 import { services } from '../../../src/config.ts'
 import { createLogger } from '../../../src/log.ts'
 import { loadSamples, type SampleCredential, type SampleLogin } from '../../../src/sandbox/samples.ts'
