@@ -63,22 +63,39 @@ function isRepeated(letters: string[]): boolean {
 }
 
 /**
- * Characters in an order that people know. The first rows have the order of the keys on a keyboard: the digits, then the letters of
- * each layout. The last two are alphabets whose order is not that of their code points.
+ * Characters in an order that people know: the digits, the keys of a keyboard along its rows and its columns, for each
+ * layout, and alphabets whose order is not that of their code points.
  */
 const rows = [
   '1234567890',
   'qwertyuiopasdfghjklzxcvbnm',
   'йцукенгшщзхїфівапролджєячсмитьбю',
   'йцукенгшщзхъфывапролджэячсмитьбю',
+  // Columns: down, up, and in turn down and up, with the digits and without.
+  '1qaz2wsx3edc4rfv5tgb6yhn7ujm',
+  'zaq1xsw2cde3vfr4bgt5nhy6mju7',
+  '1qazxsw23edcvfr45tgbnhy6',
+  'zaq12wsxcde34rfvbgt56yhn',
+  'qazwsxedcrfvtgbyhnujm',
+  'zaqxswcdevfrbgtnhymju',
+  'йфяцічувскамепинртгоьшлбщдю',
+  'йфяцычувскамепинртгоьшлбщдю',
+  // Two neighbouring rows at once.
+  '1q2w3e4r5t6y7u8i9o0p',
+  'q1w2e3r4t5y6u7i8o9p0',
   'абвгґдеєжзиіїйклмнопрстуфхцчшщьюя',
   'абвгдеёжзийклмнопрстуфхцчшщъыьэюя',
 ]
 
-/** Whether the characters follow each other in the alphabet or on the keyboard, forwards or backwards. */
-function isRun(letters: string[]): boolean {
+/**
+ * Whether the characters follow each other in the alphabet or on the keyboard, forwards or backwards. Each may be
+ * repeated, as in `111222333`.
+ */
+function isRun(typed: string[]): boolean {
+  const letters = typed.filter((letter, index) => letter !== typed[index - 1])
+  if (letters.length === 1) return false
   const text = letters.join('')
-  const backwards = [...letters].reverse().join('')
+  const backwards = letters.toReversed().join('')
   if (
     [text, backwards].some(way => rows.some(row => row.repeat(Math.ceil(text.length / row.length) + 1).includes(way)))
   )
