@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
-import { request } from 'node:https'
+import { type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -17,7 +17,7 @@ import { settingsHelp } from '../../src/settings/help.ts'
 import { perkline } from '../support/command.ts'
 import { until } from '../support/esim.ts'
 import { freePort } from '../support/free-port.ts'
-import { startProcess } from '../support/process.ts'
+import { type PerklineProcess, startProcess } from '../support/process.ts'
 import { startRedisServer } from '../support/redis.ts'
 import { requireProgram } from '../support/require-program.ts'
 
@@ -169,8 +169,10 @@ test('started from the file’s own values it is a live platform behind TLS, wit
     assert.equal(migrated.code, 0, migrated.stderr)
     const settings = await Promise.all(['serve-1', 'serve-2', 'worker'].map(valuesOf))
     const [one, two, worker] = settings as [Record<string, string>, Record<string, string>, Record<string, string>]
+    const processes: PerklineProcess[] = []
     for (const [index, name] of ['serve-1', 'serve-2', 'worker'].entries()) {
       const started = await startProcess(settings[index] ?? {}, undefined, ours[name]?.command)
+      processes.push(started)
       closers.push(async () => assert.equal(await started.stop(), 0, name))
     }
     const config = (await readFile(join(container, 'haproxy.cfg'), 'utf8'))
@@ -208,14 +210,34 @@ test('started from the file’s own values it is a live platform behind TLS, wit
       return told.code === 0
     })
     const ca = await readFile(join(secrets, 'tls.pem'))
-    const statusOf = (path: string) => statusBehind({ port: tls, ca, path })
+    const ask = (path: string, headers = {}) => askBehind({ port: tls, ca, path, headers })
+    const statusOf = async (path: string) => (await ask(path)).statusCode
     assert.equal(await statusOf('/partner/v1/events?secret=in-the-query'), 401, 'each API of partners is served')
     assert.equal(await statusOf('/cashbacks/for-merchant/8b0c6b0e-0f0a-4d43-8a51-b1d5f9f3a111'), 401)
     assert.equal(await statusOf('/admin/users/PERSON-X/sessions'), 404)
     await until('the requests are logged', async () => log.includes('/users/*/sessions'))
-    assert.match(log, / GET \/partner\/v1\/events HTTP\/1\.1\n/)
-    assert.match(log, / GET \/admin\/users\/\*\/sessions HTTP\/1\.1\n/)
+    assert.match(log, / GET \/partner\/v1\/events HTTP\/1\.1 \S{36}\n/)
+    assert.match(log, / GET \/admin\/users\/\*\/sessions HTTP\/1\.1 \S{36}\n/)
     for (const named of ['PERSON-X', '8b0c6b0e', 'in-the-query']) assert.ok(!log.includes(named), named)
+    const serving = () => processes.map(({ output }) => output()).join('')
+    const tooLong = 'x'.repeat(129)
+    for (const [given, kept] of [
+      [undefined, false],
+      ['order-77.a_b', true],
+      ['not one word', false],
+      ['one, two', false],
+      [['first', 'second'], false],
+      [tooLong, false],
+    ] as const) {
+      const id = (await ask('/retailers', given && { 'x-request-id': given })).headers['x-request-id'] as string
+      assert.match(id, kept ? /^order-77\.a_b$/ : /^[0-9a-f-]{36}$/, String(given))
+      await until('both logs have the id', async () => {
+        return log.includes(` HTTP/1.1 ${id}\n`) && serving().includes(`"requestId":"${id}"`)
+      })
+    }
+    assert.ok(!log.includes(tooLong))
+    const { headers } = await ask('/admin/users')
+    assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/, 'an answer of haproxy itself')
     const handshake = (options: object) => openTls({ port: tls, ca, ...options })
     assert.equal(await handshake({}), 'TLSv1.3')
     assert.equal(await handshake({ maxVersion: 'TLSv1.2' }), 'TLSv1.2')
@@ -242,21 +264,13 @@ test('started from the file’s own values it is a live platform behind TLS, wit
   }
 })
 
-/** Returns the status of a request through the proxy, whose own certificate is trusted. */
-async function statusBehind({
-  port,
-  ca,
-  path,
-}: {
-  port: number
-  ca: Buffer
-  path: string
-}): Promise<number | undefined> {
-  const asked = request({ host: 'localhost', port, path, ca, agent: false }).end()
+/** Sends a request through the proxy, whose own certificate is trusted. */
+async function askBehind(options: RequestOptions): Promise<IncomingMessage> {
+  const asked = request({ host: 'localhost', agent: false, ...options }).end()
   const [answer] = (await once(asked, 'response')) as [IncomingMessage]
   answer.resume()
   await once(answer, 'end')
-  return answer.statusCode
+  return answer
 }
 
 /** @returns the version of TLS on which both sides agree; null when there is none */
