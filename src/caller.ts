@@ -53,8 +53,10 @@ export function accountOf(caller: Caller): Account {
   return caller.type === 'retailer' ? { type: 'retailer', id: caller.merchantId } : platformAccount
 }
 
-/** Whether the merchant's caller may make changes. The role `viewer` only reads. */
-export const mayChange = ({ role }: MerchantCaller): boolean => role !== 'viewer'
+const changingRoles: readonly Caller['role'][] = ['ADMIN', 'EDITOR', 'gateway', 'admin_user', 'editor']
+
+/** Whether the caller of a bank or merchant may make changes. The roles `VIEWER` and `viewer` only read. */
+export const mayChange = ({ role }: BankCaller | MerchantCaller): boolean => changingRoles.includes(role)
 
 /** The role that manages the people and credentials of an account. */
 export const managerRoles = { bank: 'ADMIN', retailer: 'admin_user', platform: 'admin' } as const

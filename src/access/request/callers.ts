@@ -75,7 +75,7 @@ export function askForFreshFactor(app: FastifyInstance, deps: { database: Parame
  */
 function editingBankOf(request: FastifyRequest): BankCaller {
   const bank = bankOf(request)
-  if (bank.role === 'VIEWER') throw new DomainError('forbidden', 'This operation needs the role ADMIN or EDITOR')
+  if (!mayChange(bank)) throw new DomainError('forbidden', 'This operation needs the role ADMIN or EDITOR')
   return bank
 }
 

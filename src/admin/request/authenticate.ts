@@ -70,7 +70,7 @@ function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | u
   if (read instanceof DomainError) return withOwnText(read)
   const { caller } = read
   if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')
-  if (caller.role === 'viewer' && !isForViewers(request))
+  if (caller.role !== 'admin' && !isForViewers(request))
     return new DomainError('forbidden', 'This operation needs the role admin')
   request.caller = { ...caller, trace: traceOf(request) }
   checkAccessAfterBody(request, read, deps)

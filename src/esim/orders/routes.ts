@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type AuthenticateDeps, authenticate, bankOf } from '../../access/request/authenticate.ts'
-import { callerName } from '../../caller.ts'
+import { callerName, mayChange } from '../../caller.ts'
 import type { Clock } from '../../clock.ts'
 import { DomainError } from '../../errors.ts'
 import { createSharedText } from '../../http/answer/shared-text.ts'
@@ -345,10 +345,10 @@ function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
   const { rateLimiter } = deps
   authenticate(api, deps)
   api.addHook('onRequest', (request, _, done) => {
-    const { userType, role } = bankOf(request)
+    const bank = bankOf(request)
     const reads = request.method === 'GET' || request.method === 'HEAD'
     const allowed =
-      userType === 'gateway_user' || role !== 'VIEWER' || (reads && !request.routeOptions.config.showsSecrets)
+      bank.userType === 'gateway_user' || mayChange(bank) || (reads && !request.routeOptions.config.showsSecrets)
     done(
       allowed
         ? undefined

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type AuthenticateDeps, authenticate } from '../../access/request/authenticate.ts'
 import { type Account, accountOf, type Caller } from '../../caller.ts'
 import { DomainError } from '../../errors.ts'
-import { type Roles, refusalOf } from '../roles.ts'
+import { type Roles, refusalOf } from '../allowed-roles.ts'
 
 /** The keyword of an operation's schema that lists its roles. The OpenAPI document shows it. */
 export const rolesKeyword = 'x-roles'

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { PartnerError } from '../../http/errors.ts'
 import { errorAnswers } from '../../http/openapi/operations.ts'
-import type { Roles } from '../roles.ts'
+import type { Roles } from '../allowed-roles.ts'
 import { rolesKeyword } from './authorize.ts'
 
 const closed = { additionalProperties: false }
