@@ -126,16 +126,19 @@ const demands: readonly Demand[] = [
     name: 'archive_mode',
     good: ['on', 'always'],
     why: 'there is no continuous archive to restore from (docs/backup.md)',
-    advice: 'Set archive_mode = on with an archive_command, as deploy/postgres/postgresql.conf does',
+    advice: 'Set archive_mode = on, and archive_command as docs/backup.md says',
     isWarning: true,
   },
 ]
 
-/** Checks the server's settings against `demands`, and reports its version. */
+/** Commands that succeed and copy nothing, so the server believes that its log is archived; empty: it waits for one. */
+const archivesNothing = /^\s*(?:(?::|exit(?:\s+0)?|(?:(?:\/usr)?\/bin\/)?true)(?:\s+[^;&|]*)?[;\s]*|#.*)?$/
+
+/** Checks the server's settings against `demands` and looks at the archive, and reports the server's version. */
 export async function serverFindings(database: Pick<Queryable, 'query'>): Promise<Finding[]> {
   const rows = await database.query<{ name: string; value: string }>(
     'select name, setting as value from pg_settings where name = any($1)',
-    [[...demands.map(({ name }) => name), 'server_version']],
+    [[...demands.map(({ name }) => name), 'archive_command', 'archive_library', 'server_version']],
   )
   const settingOf = new Map(rows.map(({ name, value }) => [name, value]))
   const findings = demands.map(({ name, good, why, advice, isWarning }) => {
@@ -143,7 +146,23 @@ export async function serverFindings(database: Pick<Queryable, 'query'>): Promis
     if (good.includes(value)) return passed(`postgresql-${name}`, `${name} = ${value}`)
     return (isWarning ? warned : failed)(`postgresql-${name}`, `${name} = ${value}: ${why}`, advice)
   })
-  return [passed('postgresql-version', `PostgreSQL ${settingOf.get('server_version')}`), ...findings]
+  return [
+    passed('postgresql-version', `PostgreSQL ${settingOf.get('server_version')}`),
+    ...findings,
+    ...archiveFindings(settingOf),
+  ]
+}
+
+/** Checks what archives the log. The server uses `archive_command` only if there is no `archive_library`. */
+function archiveFindings(settingOf: ReadonlyMap<string, string>): Finding[] {
+  if (!['on', 'always'].includes(settingOf.get('archive_mode') ?? '')) return []
+  const library = settingOf.get('archive_library') ?? ''
+  if (library !== '') return [passed('postgresql-archive_library', `archive_library = ${library}`)]
+  const name = 'postgresql-archive_command'
+  if (!archivesNothing.test(settingOf.get('archive_command') ?? '')) return [passed(name, 'archive_command is set')]
+  // The command is not shown, because it could contain a password.
+  const detail = 'archive_command is empty or does nothing: nothing is archived, so there is nothing to restore from'
+  return [warned(name, detail, 'Set archive_command as docs/backup.md says')]
 }
 
 async function clockFinding(database: Database): Promise<Finding> {

@@ -23,7 +23,7 @@ export async function diagnose(settings: DoctorSettings): Promise<Diagnosis> {
     databaseFindings(settings),
     smtpFinding(settings.smtpUrl),
     redisFinding(settings.redisUrl),
-    diskFinding(settings.dataDir),
+    diskFindings(settings),
     anchorFindings(settings.auditAnchorFile),
     addressFindings(settings),
   ])
@@ -40,6 +40,11 @@ async function settingsFindings({ advice, mode, metrics }: DoctorSettings): Prom
       warned('settings', 'METRICS_PORT is not set: no alert can fire', 'Set METRICS_PORT, and let Prometheus read it'),
     )
   return warnings.length > 0 ? warnings : [passed('settings', 'all settings can be used')]
+}
+
+/** Checks the room for the embedded database. With a server of its own the platform keeps nothing in DATA_DIR that grows. */
+async function diskFindings({ databaseUrl, dataDir }: DoctorSettings): Promise<Finding[]> {
+  return databaseUrl === null ? [await diskFinding(dataDir)] : []
 }
 
 async function diskFinding(dataDir: string): Promise<Finding> {

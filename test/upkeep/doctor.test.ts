@@ -27,7 +27,12 @@ let server: EmbeddedServer
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'perkline-doctor-'))
   // Starts a separate server, because this test changes the server's settings. Other servers may be tuned for speed.
-  server = await startEmbeddedDatabase({ dataDir: join(folder, 'own') })
+  const dataDir = join(folder, 'own')
+  server = await startEmbeddedDatabase({ dataDir })
+  // The server reads archive_mode at its start only.
+  await appendFile(join(dataDir, 'postgres', 'postgresql.conf'), '\narchive_mode = on\n')
+  await server.stop()
+  server = await startEmbeddedDatabase({ dataDir })
   platform = await startPlatform({ DATABASE_POOL: '4', DATABASE_URL: ownUrl() })
 })
 after(async () => {
@@ -66,19 +71,12 @@ const ownUrl = (): string => {
 test('a correct installation: exit code 0, every check is listed', async () => {
   const { code, checks } = await examine()
   assert.equal(code, 0, JSON.stringify(checks, null, 1))
-  for (const name of [
-    'database',
-    'postgresql-version',
-    'postgresql-fsync',
-    'clock',
-    'master-key',
-    'disk',
-    'public-address',
-  ])
+  for (const name of ['database', 'postgresql-version', 'postgresql-fsync', 'clock', 'master-key', 'public-address'])
     assert.ok(
       checks.some(check => check.name === name && check.ok),
       name,
     )
+  assert.ok(!checks.some(({ name }) => name === 'disk'), 'a server of its own needs no room in DATA_DIR')
   const told = await perkline(['doctor'], { env: settings() })
   assert.match(told.stdout, /^ok {3}public-address: /m)
 })
@@ -147,7 +145,7 @@ describe('settings that can’t be used', () => {
 /** Changes a setting in the server's file and reloads it, because the role of the tests is not a superuser. */
 async function setInServer(setting: string, value: string): Promise<void> {
   const cluster = join(folder, 'own', 'postgres')
-  await appendFile(join(cluster, 'postgresql.conf'), `\n${setting} = ${value}\n`)
+  await appendFile(join(cluster, 'postgresql.conf'), `\n${setting} = '${value}'\n`)
   const [pid] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')
   process.kill(Number(pid), 'SIGHUP')
   const client = new pg.Client(server.connection)
@@ -173,6 +171,53 @@ describe('the database', () => {
     await setInServer('autovacuum', 'off')
     await expectFault({ DATABASE_URL: ownUrl() }, { name: 'postgresql-autovacuum', detail: /autovacuum = off/ })
     await setInServer('autovacuum', 'on')
+  })
+
+  test('an archive that archives nothing, and one that archives', async () => {
+    const name = 'postgresql-archive_command'
+    const shipped = await readFile(new URL('../../deploy/postgres/postgresql.conf', import.meta.url), 'utf8')
+    const ofFile = /^archive_command = '(.*)'$/m.exec(shipped)?.[1] ?? ''
+    for (const command of [
+      ofFile,
+      '',
+      'true',
+      '/usr/bin/true %p',
+      ':',
+      'exit 0',
+      ' exit 0; ',
+      'exit',
+      '# cp %p /archive',
+    ]) {
+      await setInServer('archive_command', command)
+      await expectFault({}, { name, detail: /nothing is archived/, status: 'warning' })
+    }
+    for (const command of [
+      'pgbackrest --stanza=perkline archive-push %p',
+      'true && cp %p /archive/%f',
+      '/opt/true/push %p',
+    ]) {
+      await setInServer('archive_command', command)
+      const { checks } = await examine()
+      assert.equal(checks.find(check => check.name === name)?.status, 'ok', command)
+    }
+    await setInServer('archive_command', '')
+  })
+
+  test('an archive by a library, and none at all, which the server of this test would have to be started for', async () => {
+    const statusOf = async (values: Record<string, string>) => {
+      const rows = Object.entries(values).map(([name, value]) => ({ name, value }))
+      const findings = await serverFindings({ query: async () => rows as never })
+      return findings
+        .filter(({ name }) => name.startsWith('postgresql-archive'))
+        .map(({ name, status }) => `${name} ${status}`)
+    }
+    assert.deepEqual(await statusOf({ archive_mode: 'on', archive_command: '', archive_library: 'basic_archive' }), [
+      'postgresql-archive_mode ok',
+      'postgresql-archive_library ok',
+    ])
+    assert.deepEqual(await statusOf({ archive_mode: 'off', archive_command: '(disabled)', archive_library: '' }), [
+      'postgresql-archive_mode warning',
+    ])
   })
 
   test('no temporary tables', async () => {
@@ -368,6 +413,13 @@ describe('the other servers and the data folder', () => {
       )
   })
 
-  test('no folder for data is warned of', () =>
-    expectFault({ DATA_DIR: join(folder, 'nowhere') }, { name: 'disk', detail: /ENOENT/, status: 'warning' }))
+  test('a full disk below the embedded database, and no folder for it', async () => {
+    const embedded = { DATABASE_URL: '' }
+    await expectFault(
+      { ...embedded, DATA_DIR: '/proc' },
+      { name: 'disk', detail: /^0\.0 GiB \(0 %\) are free in \/proc$/ },
+    )
+    const nowhere = { ...embedded, DATA_DIR: join(folder, 'nowhere') }
+    await expectFault(nowhere, { name: 'disk', detail: /ENOENT/, status: 'warning' })
+  })
 })
