@@ -1,13 +1,13 @@
 /** The container files (contract/production.md, "Container"): their rules, and their processes started from their own values. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
 import { test } from 'node:test'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { fileURLToPath } from 'node:url'
@@ -20,10 +20,14 @@ import { freePort } from '../support/free-port.ts'
 import { type PerklineProcess, startProcess } from '../support/process.ts'
 import { startRedisServer } from '../support/redis.ts'
 import { requireProgram } from '../support/require-program.ts'
+import { startShippedProxy } from '../support/shipped-proxy.ts'
 
 const container = fileURLToPath(new URL('../../deploy/container/', import.meta.url))
 const compose = parse(await readFile(join(container, 'compose.yml'), 'utf8'), { merge: true })
+/** A folder without free space, because /data has only 16 MiB in the file. Nothing can be written there either. */
+const fullFolder = '/proc'
 type Service = { environment: Record<string, string>; command: string[] } & Record<string, unknown>
+const networksOf = ({ networks }: any): string[] => (Array.isArray(networks) ? networks : Object.keys(networks))
 const ours: Record<string, Service> = Object.fromEntries(
   Object.entries(compose.services as Record<string, Service>).filter(([, { image }]) =>
     String(image).includes('PERKLINE_IMAGE'),
@@ -83,7 +87,7 @@ test('the file has the structure of the compose specification, and what its part
     const waitsFor = Array.isArray(service.depends_on) ? service.depends_on : Object.keys(service.depends_on ?? {})
     for (const [part, names] of [
       ['services', waitsFor],
-      ['networks', service.networks],
+      ['networks', networksOf(service)],
       ['secrets', service.secrets ?? []],
     ])
       for (const named of names) assert.ok(named in compose[part], `${name} names ${named} of ${part}`)
@@ -107,6 +111,37 @@ test('two processes serve and one works, each without rights, with a read-only r
       assert.ok(!(secret in service.environment), `${name}: ${secret}`)
   }
   for (const name of ['postgres', 'valkey', 'haproxy']) assert.ok(compose.services[name].mem_limit, name)
+})
+
+test('processes that serve or work reach mail servers and webhooks, and the proxy and the databases reach them inside only', () => {
+  const isInternal = (network: string) => compose.networks[network]?.internal === true
+  for (const name of ['serve-1', 'serve-2', 'worker']) {
+    const networks = networksOf(ours[name])
+    assert.ok(
+      networks.some(network => !isInternal(network)),
+      `${name} sends QR e-mails, mails to people, tests of endpoints or webhooks`,
+    )
+    // With a second common network the proxy could come from an address that is not in TRUSTED_PROXIES.
+    const shared = networksOf(compose.services.haproxy).filter(network => networks.includes(network))
+    assert.deepEqual(shared, ['inner'], name)
+  }
+  for (const name of ['migrate', 'postgres', 'valkey']) assert.deepEqual(networksOf(compose.services[name]), ['inner'])
+  assert.ok(isInternal('inner'))
+})
+
+test('inside of the network `inner`, the public address leads to the proxy, whose first certificate has its name', async t => {
+  if (!requireProgram(t, 'openssl')) return
+  const byDefault = (text: unknown) => String(text).replaceAll(/\$\{\w+:-(.*?)\}/g, '$1')
+  const address = new URL(byDefault(ours['serve-1']?.environment.PUBLIC_URL))
+  const aliases: string[] = compose.services.haproxy.networks?.inner?.aliases ?? []
+  assert.deepEqual(aliases.map(byDefault), [address.hostname])
+  const proxy = await readFile(join(container, 'haproxy.cfg'), 'utf8')
+  assert.equal(/^frontend partners\n +bind :(\d+) /m.exec(proxy)?.[1], address.port)
+  const secrets = await mkdtemp(join(tmpdir(), 'perkline-secrets-'))
+  execFileSync(join(container, 'make-secrets'), [secrets])
+  const certificate = new X509Certificate(await readFile(join(secrets, 'tls.pem')))
+  await rm(secrets, { recursive: true })
+  for (const name of [address.hostname, 'localhost']) assert.equal(certificate.checkHost(name), name)
 })
 
 test('the image runs as an unprivileged user, without compiler, npm and tests, and has a health check', async () => {
@@ -150,7 +185,7 @@ test('started from the file’s own values it is a live platform behind TLS, wit
             .replace(/\$\{ADMIN_URL:-(.*)\}/, '$1'),
         ]),
       ),
-      DATA_DIR: folder,
+      DATA_DIR: fullFolder,
       TRUSTED_PROXIES: '127.0.0.1',
       HOST: '127.0.0.1',
       ADMIN_HOST: '127.0.0.1',
@@ -175,32 +210,15 @@ test('started from the file’s own values it is a live platform behind TLS, wit
       processes.push(started)
       closers.push(async () => assert.equal(await started.stop(), 0, name))
     }
-    const config = (await readFile(join(container, 'haproxy.cfg'), 'utf8'))
-      .replace(/^resolvers engine\n(?: .*\n)+/m, '')
-      .replaceAll(' resolvers engine init-addr last,libc,none', '')
-      .replace('bind :8443', `bind 127.0.0.1:${tls}`)
-      .replace('bind :8444', `bind 127.0.0.1:${await freePort()}`)
-    await writeFile(join(folder, 'haproxy.cfg'), config)
-    const at = (port = '') => `127.0.0.1:${port}`
-    const proxy = spawn('haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-      env: {
-        ...process.env,
-        TLS_FILE: join(secrets, 'tls.pem'),
-        SERVE_1: at(one.PORT),
-        SERVE_2: at(two.PORT),
-        STAFF_1: at(one.ADMIN_PORT),
-        STAFF_2: at(two.ADMIN_PORT),
-      },
+    const proxy = await startShippedProxy({
+      folder,
+      port: tls,
+      tlsFile: join(secrets, 'tls.pem'),
+      serving: [one.PORT ?? '', two.PORT ?? ''],
+      staff: [one.ADMIN_PORT ?? '', two.ADMIN_PORT ?? ''],
     })
-    let log = ''
-    proxy.stdout.on('data', chunk => {
-      log += chunk
-    })
-    closers.push(async () => {
-      proxy.kill('SIGKILL')
-      await once(proxy, 'exit')
-    })
+    closers.push(proxy.close)
+    const { log } = proxy
     const trusted = { NODE_EXTRA_CA_CERTS: join(secrets, 'tls.pem') }
     const examine = () => perkline(['doctor', '--json'], { env: { ...env, ...one, ...trusted } })
     await until('the proxy leads to it', async () => {
@@ -215,10 +233,10 @@ test('started from the file’s own values it is a live platform behind TLS, wit
     assert.equal(await statusOf('/partner/v1/events?secret=in-the-query'), 401, 'each API of partners is served')
     assert.equal(await statusOf('/cashbacks/for-merchant/8b0c6b0e-0f0a-4d43-8a51-b1d5f9f3a111'), 401)
     assert.equal(await statusOf('/admin/users/PERSON-X/sessions'), 404)
-    await until('the requests are logged', async () => log.includes('/users/*/sessions'))
-    assert.match(log, / GET \/partner\/v1\/events HTTP\/1\.1 \S{36}\n/)
-    assert.match(log, / GET \/admin\/users\/\*\/sessions HTTP\/1\.1 \S{36}\n/)
-    for (const named of ['PERSON-X', '8b0c6b0e', 'in-the-query']) assert.ok(!log.includes(named), named)
+    await until('the requests are logged', async () => log().includes('/users/*/sessions'))
+    assert.match(log(), / GET \/partner\/v1\/events HTTP\/1\.1 \S{36}\n/)
+    assert.match(log(), / GET \/admin\/users\/\*\/sessions HTTP\/1\.1 \S{36}\n/)
+    for (const named of ['PERSON-X', '8b0c6b0e', 'in-the-query']) assert.ok(!log().includes(named), named)
     const serving = () => processes.map(({ output }) => output()).join('')
     const tooLong = 'x'.repeat(129)
     for (const [given, kept] of [
@@ -232,10 +250,10 @@ test('started from the file’s own values it is a live platform behind TLS, wit
       const id = (await ask('/retailers', given && { 'x-request-id': given })).headers['x-request-id'] as string
       assert.match(id, kept ? /^order-77\.a_b$/ : /^[0-9a-f-]{36}$/, String(given))
       await until('both logs have the id', async () => {
-        return log.includes(` HTTP/1.1 ${id}\n`) && serving().includes(`"requestId":"${id}"`)
+        return log().includes(` HTTP/1.1 ${id}\n`) && serving().includes(`"requestId":"${id}"`)
       })
     }
-    assert.ok(!log.includes(tooLong))
+    assert.ok(!log().includes(tooLong))
     const { headers } = await ask('/admin/users')
     assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/, 'an answer of haproxy itself')
     const handshake = (options: object) => openTls({ port: tls, ca, ...options })
@@ -256,7 +274,7 @@ test('started from the file’s own values it is a live platform behind TLS, wit
     const needed = Number(/may open (\d+)/.exec(checks.find(isOfFile)?.detail ?? '')?.[1])
     const file = await readFile(join(container, '..', 'postgres', 'postgresql.conf'), 'utf8')
     assert.ok(needed + 10 <= Number(/^max_connections = (\d+)$/m.exec(file)?.[1]), `${needed} connections`)
-    const metrics = await (await fetch(`http://${at(worker.METRICS_PORT)}/metrics`)).text()
+    const metrics = await (await fetch(`http://127.0.0.1:${worker.METRICS_PORT}/metrics`)).text()
     assert.match(metrics, /^perkline_ready\{instance="worker"\} 1$/m)
     assert.match(metrics, /^perkline_serves_partners\{instance="worker"\} 0$/m)
   } finally {
