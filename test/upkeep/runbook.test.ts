@@ -7,12 +7,16 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { after, before, suite, test } from 'node:test'
+import { after, before, suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { perkline } from '../support/command.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/esim.ts'
 import { freePort } from '../support/free-port.ts'
 import { type PerklineProcess, type Settings, sharedSettings, startProcess } from '../support/process.ts'
+import { requireProgram } from '../support/require-program.ts'
+import { startShippedProxy } from '../support/shipped-proxy.ts'
 import { openShop } from '../support/world.ts'
 
 const run = promisify(execFile)
@@ -32,6 +36,8 @@ suite('the runbook', () => {
   let platform: PerklineProcess
   let settings: Settings
   let clientId: string
+  /** The certificate that commands trust. */
+  let authorities = ''
 
   before(async () => {
     database = await createTestDatabase()
@@ -74,13 +80,38 @@ suite('the runbook', () => {
   const runShell = (lines: string) =>
     run('sh', ['-ec', lines.replaceAll(/(?<![\w/])perkline (?=[a-z])/g, `${program} `)], {
       cwd: folder,
-      env: { ...settings, PATH: process.env.PATH ?? '', PERKLINE_URL: platform.url },
+      env: { ...settings, PATH: process.env.PATH ?? '', PERKLINE_URL: platform.url, NODE_EXTRA_CA_CERTS: authorities },
     })
 
+  /** Starts the shipped proxy in front of the platform. @returns the address that partners use */
+  const outside = async (t: TestContext): Promise<string> => {
+    await run(join(fileURLToPath(new URL('../../deploy/container/', import.meta.url)), 'make-secrets'), [folder])
+    const tlsFile = join(folder, 'tls.pem')
+    const ports = [settings.PORT ?? '', settings.PORT ?? ''] as const
+    const port = await freePort()
+    const proxy = await startShippedProxy({ folder, port, tlsFile, serving: ports, staff: ports })
+    t.after(proxy.close)
+    const url = `https://localhost:${port}`
+    authorities = tlsFile
+    await until('the proxy leads to the platform', async () => {
+      const asked = await perkline(['health', '--ready', '--url', url], { env: { NODE_EXTRA_CA_CERTS: tlsFile } })
+      return asked.code === 0
+    })
+    return url
+  }
+
+  test('from outside, only whether a process is ready can be asked', () => {
+    const asked = page.split('\n').filter(line => line.includes('--url'))
+    assert.equal(asked.length, 2)
+    for (const line of asked) assert.match(line, /health --ready --url/)
+  })
+
   for (const command of [...commands].filter(each => !named.includes(each)))
-    test(command, async () => {
+    test(command, async t => {
+      const isOutside = command.includes('https://…')
+      if (isOutside && !(requireProgram(t, 'haproxy') && requireProgram(t, 'openssl'))) return
       const filled = command
-        .replace('https://…', platform.url)
+        .replace('https://…', isOutside ? await outside(t) : '')
         .replace('FILE.csv --operator CODE --tariff CODE', 'profiles.csv --operator kyivstar --tariff eu-10gb')
         .replace('CLIENT_ID', clientId)
         .replace('export ID --bank CODE', 'export 4501 --bank alpha')
