@@ -92,6 +92,51 @@ test('every metric that rules and dashboards ask for is served by a platform', a
   }
 })
 
+test('the overview shows each API of partners, people and the operator, once in each panel', () => {
+  const overview = dashboards.find(({ uid }) => uid === 'perkline-overview') ?? assert.fail('no overview')
+  const operations = readdirSync(new URL('../../docs/openapi/', import.meta.url)).flatMap(name =>
+    Object.keys(JSON.parse(readFileSync(new URL(`../../docs/openapi/${name}`, import.meta.url), 'utf8')).paths),
+  )
+  const paths = operations.filter(path => !/^\/(?:sandbox|health|\.well-known)/.test(path))
+  const byRoute = overview.panels.filter(({ targets }) => targets.some(({ expr }) => expr.includes('route=~')))
+  assert.equal(byRoute.length, 4)
+  for (const { title, targets } of byRoute) {
+    const routes = targets.map(({ expr }) => new RegExp(`^(?:${/route=~"([^"]*)"/.exec(expr)?.[1]})$`))
+    assert.deepEqual(
+      paths.filter(path => routes.filter(route => route.test(path)).length !== 1),
+      [],
+      title,
+    )
+  }
+})
+
+test('the dashboard of campaigns counts every method that changes one', () => {
+  const document = JSON.parse(readFileSync(new URL('../../docs/openapi/perkline.json', import.meta.url), 'utf8'))
+  const methods = Object.entries<object>(document.paths).flatMap(([path, item]) =>
+    /^\/(?:cashbacks|portal\/cashbacks)/.test(path) ? Object.keys(item) : [],
+  )
+  const changing = new Set(
+    methods.map(method => method.toUpperCase()).filter(method => /^(?:POST|PUT|PATCH|DELETE)$/.test(method)),
+  )
+  const campaigns = dashboards.find(({ uid }) => uid === 'perkline-campaigns')
+  const expr = campaigns?.panels.find(({ title }) => title === 'Decisions and edits')?.targets[0]?.expr ?? ''
+  const counted = /method=~"([A-Z|]*)"/.exec(expr)?.[1]?.split('|') ?? []
+  assert.deepEqual(
+    [...changing].filter(method => !counted.includes(method)),
+    [],
+  )
+})
+
+test('the printed configuration of Prometheus keeps the label `instance` that each process gives itself', () => {
+  const page = readFileSync(new URL('../../docs/install.md', import.meta.url), 'utf8')
+  const printed = /prometheus\.yml <<YAML\n([\s\S]*?)^YAML$/m.exec(page)?.[1] ?? ''
+  const scraped = parse(printed).scrape_configs as { job_name: string; honor_labels?: boolean }[]
+  assert.deepEqual(
+    scraped.filter(({ job_name }) => job_name === 'perkline').map(({ honor_labels }) => honor_labels),
+    [true],
+  )
+})
+
 test('each dashboard can be narrowed to instances, and each panel has a unit', () => {
   assert.deepEqual(dashboards.map(({ uid }) => uid.replace('perkline-', '')).sort(), [
     'campaigns',
