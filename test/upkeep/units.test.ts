@@ -31,6 +31,28 @@ async function installed(): Promise<{ folder: string; names: string[] }> {
   return { folder, names }
 }
 
+test('the settings of the guide can be read by a shell, as the upgrade reads them, and use no port of another program', async () => {
+  const page = await readFile(join(checkout, 'docs', 'operating.md'), 'utf8')
+  const block =
+    /^Write the settings to a file[\s\S]*?^```text\n([\s\S]*?)^```/m.exec(page)?.[1] ?? assert.fail('no settings')
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-settings-'))
+  try {
+    await writeFile(join(folder, 'env'), block)
+    const { stdout } = await run('bash', ['-ec', 'set -a; . ./env; set +a; env'], { cwd: folder, env: {} })
+    const read = new Map(stdout.split('\n').map(line => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]))
+    for (const line of block.trim().split('\n')) {
+      const [, name, value] = /^(\w+)=(?:"(.*)"|(.*))$/.exec(line) ?? assert.fail(line)
+      assert.equal(read.get(name), value ?? line.slice(line.indexOf('=') + 1))
+    }
+    assert.equal(read.get('MAIL_FROM'), 'Perkline <esim@perkline.example>')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  // The alerts need node exporter, whose port is 9100.
+  for (const file of ['docs/operating.md', '.env.example', 'deploy/container/compose.yml'])
+    assert.doesNotMatch(await readFile(join(checkout, file), 'utf8'), /METRICS_PORT\W+9100/, file)
+})
+
 test('systemd-analyze has nothing to warn of, and finds little exposure', async t => {
   if (!requireProgram(t, 'systemd-analyze')) return
   const { folder, names } = await installed()
