@@ -1,10 +1,10 @@
-/** The portal in a real browser with special displays: large text, forced colours, and print. */
+/** The portal in a real browser with special displays: large text, forced colours, weak contrast, and print. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { closeBrowser, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign } from '../support/campaigns.ts'
-import { button, field, titled } from '../support/pages.ts'
+import { button, field, inPage, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -86,6 +86,47 @@ test('with forced colours, what is chosen differs from what is not', { timeout: 
   const tab = page.getByRole('tab', { name: 'Banks' })
   await assertLooksDifferent(tab, () => tab.click())
 })
+
+test('the borders of controls stand out from what is around them', { timeout: 60_000 }, async t => {
+  for (const colourScheme of ['light', 'dark'] as const) {
+    const visitor = await visit(t, platform, { colourScheme })
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(merchant, '/merchant/campaigns/new')
+    await field(page, 'Name').waitFor()
+    for (const control of [
+      field(page, 'Name'),
+      page.getByRole('combobox', { name: 'Country' }),
+      page.getByRole('radio', { name: 'Selected products' }),
+      page.getByRole('checkbox', { name: 'Alpha Bank' }),
+      page.getByRole('switch', { name: 'Set start and end times' }).locator('xpath=following-sibling::*[1]'),
+    ]) {
+      const [inside, outside] = await inPage<[number, number]>(control, contrastsOfBorder)
+      const told = `${control} in ${colourScheme}: ${inside} inside, ${outside} outside`
+      assert.ok(inside >= 3 && outside >= 3, told)
+    }
+  }
+})
+
+/** The contrasts (WCAG 1.4.11) of an element's border with its own background and with that of the page around it. */
+const contrastsOfBorder = `
+  const luminance = colour => {
+    const [red, green, blue] = colour.match(/[\\d.]+/g).map(part => {
+      const share = Number(part) / 255
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const isClear = colour => /, 0\\)$/.test(colour)
+  const backgroundOf = each => {
+    const { backgroundColor } = getComputedStyle(each)
+    return isClear(backgroundColor) && each.parentElement ? backgroundOf(each.parentElement) : backgroundColor
+  }
+  const border = luminance(getComputedStyle(element).borderTopColor)
+  return [element, element.parentElement].map(each => {
+    const [darker, lighter] = [border, luminance(backgroundOf(each))].sort((one, other) => one - other)
+    return Math.round(((lighter + 0.05) / (darker + 0.05)) * 100) / 100
+  })`
 
 test('a page in dark mode is printed dark on white, without buttons', { timeout: 60_000 }, async t => {
   const id = await createCampaign(platform, { name: 'Paper' })

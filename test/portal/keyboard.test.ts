@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core'
 import { closeBrowser, phone, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, inDays, openCampaignBank } from '../support/campaigns.ts'
 import { until } from '../support/esim.ts'
-import { button, sees, titled } from '../support/pages.ts'
+import { button, field, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -86,6 +86,62 @@ suite('the focus', () => {
     await page.keyboard.press('Enter')
     await button(page, 'Open the navigation').waitFor()
     await link.waitFor({ state: 'hidden' })
+  })
+
+  test('on a phone: stays out of the page behind the open navigation, which Escape closes', async t => {
+    const visitor = await visit(t, platform, { viewport: phone })
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(banker, '/bank/campaigns')
+    await page.getByRole('link', { name: 'Many 20' }).waitFor()
+    await button(page, 'Open the navigation').click()
+    const navigation = page.getByRole('navigation', { name: 'Main navigation' })
+    await navigation.getByRole('link').last().focus()
+    for (let stop = 0; stop < 8; stop++) {
+      await page.keyboard.press('Tab')
+      assert.equal(await page.evaluate(`document.activeElement.closest('main') !== null`), false, await focused(page))
+    }
+    await navigation.getByRole('link').last().focus()
+    await page.keyboard.press('Escape')
+    await navigation.waitFor({ state: 'hidden' })
+    assert.equal(await focused(page), 'Open the navigation')
+    await page.keyboard.press('Enter')
+    await button(page, 'Close the navigation').waitFor()
+    // Without a burger the navigation is beside the page, and covers nothing.
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.getByRole('link', { name: 'Many 20' }).click()
+    await titled(page, 'Many 20')
+  })
+
+  test('is never under the header on the way back through a page', async t => {
+    const visitor = await visit(t, platform, { viewport: { width: 390, height: 500 } })
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(banker, '/bank/campaigns')
+    await page.getByRole('link', { name: 'Many 20' }).waitFor()
+    await button(page, 'Next page').focus()
+    const hidden: string[] = []
+    for (let stop = 0; stop < 24; stop++) {
+      await page.keyboard.press('Shift+Tab')
+      const isHidden = await page.evaluate<boolean>(`document.activeElement.closest('main') !== null &&
+        document.activeElement.getBoundingClientRect().top < document.querySelector('header').getBoundingClientRect().bottom`)
+      if (isHidden) hidden.push(await focused(page))
+    }
+    assert.deepEqual(hidden, [])
+  })
+
+  test('reaches the button that shows the password', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.open('/')
+    const password = page.locator('input[autocomplete=current-password]')
+    await password.fill('Correct horse battery')
+    await page.keyboard.press('Tab')
+    assert.equal(await focused(page), 'Show the password')
+    await page.keyboard.press('Space')
+    assert.equal(await field(page, 'Password').inputValue(), 'Correct horse battery')
+    assert.equal(await password.getAttribute('type'), 'text')
   })
 })
 

@@ -6,7 +6,7 @@ import { closeBrowser, type Visitor, visit } from '../support/browser.ts'
 import { createCampaign } from '../support/campaigns.ts'
 import { openBank } from '../support/esim.ts'
 import { type OperatorSite, openOperatorSite } from '../support/operator-site.ts'
-import { field, titled } from '../support/pages.ts'
+import { button, field, isInView, titled } from '../support/pages.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
 let site: OperatorSite
@@ -165,5 +165,25 @@ test('each fact of a campaign stays in its cell', { timeout: 90_000 }, async t =
         assert.deepEqual(await overflowingFacts(page), [], `${path} in ${language} at ${width} px`)
       }
     }
+  }
+})
+
+test('the navigation scrolls to its end on low screens', { timeout: 60_000 }, async t => {
+  for (const viewport of [
+    { width: 1280, height: 500 },
+    { width: 320, height: 256 },
+  ]) {
+    const visitor = await visit(t, site.platform, { viewport })
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(site.admin, '/operator')
+    if (viewport.width < 768) await button(page, 'Open the navigation').click()
+    const last = page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link').last()
+    await last.waitFor()
+    const { height } = viewport
+    assert.equal(await isInView(page, last), false, 'the screen is too low for the whole navigation')
+    await page.mouse.move(100, height - 40)
+    for (let turn = 0; turn < 10 && !(await isInView(page, last)); turn++) await page.mouse.wheel(0, 200)
+    assert.equal(await isInView(page, last), true, `${viewport.width} × ${height}`)
   }
 })

@@ -1,7 +1,7 @@
 import { AppShell, Burger, Group, Stack } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { type KeyboardEvent, useEffect, useRef } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { routingTexts } from '../routing/texts.ts'
 import { areaOf } from '../session/session.ts'
@@ -19,6 +19,8 @@ import { SessionWatch } from './session-watch.tsx'
 import { appTexts } from './texts.ts'
 
 const contentId = 'content'
+/** Below Mantine's breakpoint `sm`, as in layout.module.css. */
+const narrow = '(max-width: 47.99em)'
 
 /** The frame around every page for logged-in people. */
 export function Layout() {
@@ -27,6 +29,16 @@ export function Layout() {
   const session = useSession()
   const { pathname } = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure()
+  const burger = useRef<HTMLButtonElement>(null)
+  const isNarrow = useMediaQuery(narrow, undefined, { getInitialValueInEffect: false })
+  // On a narrow screen the open navigation covers the page, so the focus must not go there.
+  const isCovering = isOpen && isNarrow
+  const closeByEscape = ({ key, currentTarget, target }: KeyboardEvent) => {
+    // A menu of the header is outside of it in the document, and has its own Escape.
+    if (!isCovering || key !== 'Escape' || !currentTarget.contains(target as Node)) return
+    close()
+    burger.current?.focus()
+  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: the navigation closes whenever the page changes
   useEffect(close, [pathname])
 
@@ -37,13 +49,14 @@ export function Layout() {
       padding={{ base: 'md', sm: 'xl' }}
       classNames={{ navbar: classes.navbar ?? '', header: classes.header ?? '' }}
     >
-      <a href={`#${contentId}`} className={classes.skip}>
+      <a href={`#${contentId}`} className={classes.skip} onClick={close}>
         {texts.skipLink}
       </a>
-      <AppShell.Header>
+      <AppShell.Header onKeyDown={closeByEscape}>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
             <Burger
+              ref={burger}
               opened={isOpen}
               onClick={toggle}
               hiddenFrom="sm"
@@ -72,7 +85,7 @@ export function Layout() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label={texts.navigation} mod={{ closed: !isOpen }}>
+      <AppShell.Navbar p="sm" aria-label={texts.navigation} mod={{ closed: !isOpen }} onKeyDown={closeByEscape}>
         <Stack gap={2} style={{ flex: 1 }}>
           {navigationOf(session).map(({ to, text, icon: Picture, isExact = false }) => (
             <LinkNav
@@ -91,7 +104,7 @@ export function Layout() {
           <LanguageSwitch />
         </div>
       </AppShell.Navbar>
-      <AppShell.Main id={contentId} tabIndex={-1} className={classes.main ?? ''}>
+      <AppShell.Main id={contentId} tabIndex={-1} className={classes.main ?? ''} inert={isCovering}>
         <div className={classes.page}>
           <ConnectionNotice />
           <Outlet />

@@ -67,6 +67,7 @@ export const theme = createTheme({
     // Screen readers would announce the header element of a dialog as the header of the page. This role prevents that.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     Notification: { styles: { description: { color: 'var(--mantine-color-text)' } } },
+    PasswordInput: { defaultProps: { visibilityToggleFocusable: true } },
     Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
   },
 })
