@@ -187,3 +187,24 @@ test('the navigation scrolls to its end on low screens', { timeout: 60_000 }, as
     assert.equal(await isInView(page, last), true, `${viewport.width} × ${height}`)
   }
 })
+
+test('on the narrowest screen, a list shows every value that no other page shows', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, site.platform, { viewport: { width: 320, height: 640 } })
+  if (!visitor) return
+  const { page } = visitor
+  await openBank(site.platform)
+  for (const [account, path, titles] of [
+    [bank, '/account/people', ['Two-step login', 'Last active']],
+    [bank, '/account/credentials', ['Issued by', 'Last used']],
+    [site.admin, '/operator/access', ['Created']],
+    [site.admin, '/operator/access?tab=credentials', ['Created']],
+  ] as const) {
+    await visitor.empty()
+    await visitor.logIn(account, path)
+    for (const title of titles) {
+      const cell = page.locator(`td[data-title="${title}"]`).filter({ hasText: /\S/ }).first()
+      await cell.waitFor({ timeout: 10_000 })
+    }
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, path)
+  }
+})

@@ -3,6 +3,7 @@
  * statements of all banks, and sees which are missing.
  */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
@@ -103,6 +104,69 @@ test('a bank reads its month, a statement with its lines, and the open day', asy
   await page.getByText('On a daily statement').waitFor()
   await page.getByRole('link', { name: /, no\. 1$/ }).click()
   await page.getByText('Statement no. 1').waitFor()
+})
+
+/** The text of the page as it is printed on A4 with usual margins. */
+async function printedText(page: Page): Promise<string> {
+  const margin = { top: '10mm', right: '10mm', bottom: '10mm', left: '10mm' }
+  const pdf = await page.pdf({ format: 'A4', margin })
+  const { status, stdout, stderr } = spawnSync('pdftotext', ['-layout', '-', '-'], { input: pdf, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  return stdout
+}
+
+test('on paper: the statements are tables with all their columns', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(viewer, month())
+  await row(page, '₴1,197.00').getByRole('link').waitFor()
+  assert.match(await printedText(page), /Day .*Sales .*Commission .*Late/)
+  await row(page, '₴1,197.00').getByRole('link').click()
+  await row(page, 'payment-6').waitFor()
+  const statement = await printedText(page)
+  assert.match(statement, /Order .*Tariff .*Commission .*/)
+  // One line on paper has all figures of a sale: amount, commission and net.
+  assert.match(statement, /payment-6 .*€9\.50 .*€\d\.\d\d .*€\d\.\d\d/)
+})
+
+test('on paper: charts are tables of their figures', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(viewer, '/bank/esim/sales')
+  const chart = page.getByRole('region', { name: 'By tariff' })
+  await chart.locator('svg').first().waitFor()
+  assert.match(await printedText(page), /Europe 10 GB · Kyivstar +4 +0 +0/)
+  await chart.locator('svg').first().waitFor()
+  assert.equal(await chart.getByRole('table').count(), 0)
+})
+
+test('on the narrowest screen: charts draw each bar, and lists show all sums', async t => {
+  const visitor = await visit(t, platform, { viewport: { width: 320, height: 640 } })
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(viewer, '/bank/esim/sales')
+  const bar = page.getByRole('region', { name: 'By tariff' }).locator('.recharts-bar-rectangle path').first()
+  await bar.waitFor()
+  assert.ok(((await bar.boundingBox())?.height ?? 0) >= 10, 'the bars are thick enough to be seen')
+  await visitor.walk(month())
+  for (const title of ['Commission', 'Late']) await page.locator(`td[data-title="${title}"]`).first().waitFor()
+  await row(page, '₴1,197.00').getByRole('link').click()
+  await page.getByText('Statement no. 1').waitFor()
+  await page.locator('td[data-title="Commission"]').first().waitFor()
+})
+
+test('with forced colours, the legend of a chart tells its series apart', async t => {
+  const visitor = await visit(t, platform, { isNew: true })
+  if (!visitor) return
+  const { page } = visitor
+  await page.emulateMedia({ forcedColors: 'active' })
+  await visitor.logIn(viewer, '/bank/esim/sales')
+  const swatches = page.getByRole('region', { name: 'By tariff' }).locator('.mantine-ColorSwatch-root')
+  await swatches.nth(2).waitFor()
+  const pictures = await Promise.all([0, 1, 2].map(at => swatches.nth(at).screenshot({ animations: 'disabled' })))
+  assert.equal(new Set(pictures.map(picture => picture.toString('base64'))).size, 3)
 })
 
 test('an order is found by exactly its id', async t => {

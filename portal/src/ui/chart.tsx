@@ -1,12 +1,14 @@
 /**
  * A chart with its title. A button shows the same figures as a table. Screen readers use this table, because the
- * drawing is hidden from them. The code that draws is loaded when a chart is first shown.
+ * drawing is hidden from them. On paper there is the table, too, because the drawing keeps the width that it has on the
+ * screen. The code that draws is loaded when a chart is first shown.
  */
 import { Button, Card, Group, Skeleton, Table, Title } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import type { ChartPoint, ChartSeries, Drawing } from './chart-figures.ts'
 import { part } from './not-loaded.ts'
+import { usePrinting } from './printing.ts'
 import { uiTexts } from './texts.ts'
 
 const ChartDrawing = lazy(() => part(import('./chart-drawing.tsx')))
@@ -28,6 +30,7 @@ export function Chart(props: {
   const { title, kind, points, series, value, isStacked = false, height = 260 } = props
   const texts = useTexts(uiTexts)
   const [isTable, setIsTable] = useState(false)
+  const isPrinting = usePrinting()
   return (
     <Card component="section" aria-label={title}>
       <Group justify="space-between" mb="md">
@@ -36,7 +39,7 @@ export function Chart(props: {
           {isTable ? texts.chart.asChart : texts.chart.asTable}
         </Button>
       </Group>
-      {isTable ? (
+      {isTable || isPrinting ? (
         <Figures points={points} series={series} value={value} />
       ) : (
         <Suspense fallback={<Skeleton height={height} />}>

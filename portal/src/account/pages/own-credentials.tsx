@@ -57,12 +57,11 @@ export function OwnCredentialsPage() {
       ),
     },
     { key: 'role', title: texts.role, cell: ({ role }) => roles[role] ?? role },
-    { key: 'by', title: texts.by, cell: ({ issuedBy }) => issuedBy ?? texts.operator, isMinor: true },
+    { key: 'by', title: texts.by, cell: ({ issuedBy }) => issuedBy ?? texts.operator },
     {
       key: 'used',
       title: texts.used,
       cell: ({ lastUsedAt }) => (lastUsedAt ? <DateTime at={lastUsedAt} /> : texts.never),
-      isMinor: true,
     },
     {
       key: 'status',

@@ -66,12 +66,11 @@ export function PeoplePage() {
         </Stack>
       ),
     },
-    { key: 'factor', title: texts.factor, cell: ({ mfa }) => (mfa.length > 0 ? texts.on : texts.off), isMinor: true },
+    { key: 'factor', title: texts.factor, cell: ({ mfa }) => (mfa.length > 0 ? texts.on : texts.off) },
     {
       key: 'seen',
       title: texts.seen,
       cell: ({ lastSeenAt }) => (lastSeenAt ? <DateTime at={lastSeenAt} /> : texts.never),
-      isMinor: true,
     },
     {
       key: 'actions',

@@ -48,7 +48,7 @@ function Whole({ statement, statementId }: { statement: Statement; statementId: 
   const { day, totals, late } = statement
   return (
     <>
-      <Text fw={600} mb="xs" className={classes.letterhead}>
+      <Text fw={600} mb="xs" className={classes.onPaper}>
         {names.of(session)} · Perkline
       </Text>
       <PageHeader
@@ -102,14 +102,19 @@ function ByTariff({ byTariff }: Pick<Statement, 'byTariff'>) {
   }))
   return (
     <>
-      <Chart
-        kind="rows"
-        title={texts.byTariff}
-        points={points}
-        series={[{ name: 'sales', label: texts.sales }]}
-        value={format.number}
-      />
+      <div className={classes.chart}>
+        <Chart
+          kind="rows"
+          title={texts.byTariff}
+          points={points}
+          series={[{ name: 'sales', label: texts.sales }]}
+          value={format.number}
+        />
+      </div>
       <Card>
+        <Title order={2} mb="md" className={classes.onPaper}>
+          {texts.byTariff}
+        </Title>
         <Table aria-label={texts.byTariff}>
           <Table.Thead>
             <Table.Tr>
@@ -186,7 +191,7 @@ function useColumns(): Column<StatementLine>[] {
       ),
     },
     { key: 'amount', title: texts.amount, align: 'right', cell: money('amount') },
-    { key: 'commission', title: texts.commission, align: 'right', isMinor: true, cell: money('commission') },
+    { key: 'commission', title: texts.commission, align: 'right', cell: money('commission') },
     { key: 'net', title: texts.net, align: 'right', cell: money('net') },
   ]
 }

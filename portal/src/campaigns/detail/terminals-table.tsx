@@ -69,7 +69,6 @@ function useColumns(): Column<ListedTerminal>[] {
       key: 'merchant',
       title: texts.merchant,
       cell: ({ merchant_id, merchant_name }) => [merchant_id, merchant_name].filter(Boolean).join(' · ') || none,
-      isMinor: true,
     },
     { key: 'added', title: texts.added, cell: ({ addedAt }) => <DateTime at={addedAt} withTime={false} /> },
   ]

@@ -42,7 +42,7 @@ export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; q
       align: 'right',
       cell: report => <Money amount={reportedCashback(report)} currency={currency} />,
     },
-    { key: 'size', title: texts.size, align: 'right', cell: ({ sizeBytes }) => format.bytes(sizeBytes), isMinor: true },
+    { key: 'size', title: texts.size, align: 'right', cell: ({ sizeBytes }) => format.bytes(sizeBytes) },
     {
       key: 'comment',
       title: texts.comment,

@@ -77,7 +77,6 @@ export function UsersTable({ hasAccount = false, ...table }: TableProps<User>) {
       key: 'since',
       title: texts.since,
       cell: ({ createdAt }) => <DateTime at={createdAt} withTime={false} />,
-      isMinor: true,
     },
     ...(mayChange ? [actions] : []),
   ]
@@ -145,7 +144,6 @@ export function CredentialsTable({ hasAccount = false, ...table }: TableProps<Cr
       key: 'since',
       title: texts.since,
       cell: ({ createdAt }) => <DateTime at={createdAt} withTime={false} />,
-      isMinor: true,
     },
     ...(mayChange ? [actions] : []),
   ]

@@ -130,7 +130,6 @@ function useColumns(campaign: CampaignWithHistory): Column<CampaignWithHistory['
       title: texts.customers,
       align: 'right',
       cell: ({ segmentCustomers, hasSegment }) => (hasSegment ? <Count value={segmentCustomers} /> : texts.everyone),
-      isMinor: true,
     },
   ]
 }

@@ -84,7 +84,6 @@ function useColumns(): Column<Campaign>[] {
       key: 'changed',
       title: texts.changed,
       cell: ({ updatedAt }) => <DateTime at={updatedAt} />,
-      isMinor: true,
     },
   ]
 }

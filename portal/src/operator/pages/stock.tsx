@@ -114,7 +114,6 @@ function useColumns(): Column<StockLine>[] {
       key: 'imported',
       title: texts.imported,
       cell: ({ importedAt }) => <DateTime at={importedAt} withTime={false} />,
-      isMinor: true,
     },
   ]
 }

@@ -108,7 +108,6 @@ function useColumns(): Column<AccountEndpoint>[] {
     {
       key: 'success',
       title: fields.success,
-      isMinor: true,
       cell: ({ lastSuccessAt }) => (lastSuccessAt ? <DateTime at={lastSuccessAt} /> : texts.never),
     },
   ]

@@ -8,7 +8,7 @@ export type Column<Row> = {
   sortBy?: string
   /** Figures are right-aligned. */
   align?: 'right'
-  /** Hides the column on a phone, where a row is a card. Use it for columns that only repeat other columns. */
+  /** Hides the column on a phone, where a row is a card. Use it only for values that the page behind the row shows, too. */
   isMinor?: boolean
 }
 

@@ -18,10 +18,9 @@ export function useStatementColumns<Row extends Listed>(): Column<Row>[] {
       key: 'commission',
       title: texts.commission,
       align: 'right',
-      isMinor: true,
       cell: ({ totals }) => <Sums totals={totals} of="commission" />,
     },
     { key: 'net', title: texts.net, align: 'right', cell: ({ totals }) => <Sums totals={totals} of="net" /> },
-    { key: 'late', title: texts.late, align: 'right', isMinor: true, cell: ({ late }) => <Count value={late} /> },
+    { key: 'late', title: texts.late, align: 'right', cell: ({ late }) => <Count value={late} /> },
   ]
 }
