@@ -169,6 +169,25 @@ test('with forced colours, the legend of a chart tells its series apart', async 
   assert.equal(new Set(pictures.map(picture => picture.toString('base64'))).size, 3)
 })
 
+test('the exact time of a sale: in a list by pointing at it, on the order’s page as text', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const exact = /day,? \d.* at \d\d:\d\d:\d\d/
+  await visitor.logIn(viewer, '/bank/esim/orders?externalId=payment-4')
+  const time = row(page, 'payment-4').locator('time').first()
+  await time.waitFor()
+  const { x, y } = (await time.boundingBox()) ?? { x: 0, y: 0 }
+  await page.mouse.move(x + 4, y - 30)
+  await page.mouse.move(x + 4, y + 4)
+  await page.getByRole('tooltip').filter({ hasText: exact }).waitFor()
+  // A click on the time opens the order, as anywhere in its row.
+  await page.mouse.click(x + 4, y + 4)
+  await titled(page, 'payment-4')
+  await page.mouse.move(0, 0)
+  await page.locator('dl').getByText(exact).first().waitFor()
+})
+
 test('an order is found by exactly its id', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return

@@ -10,15 +10,15 @@ import { cloneElement, type ReactElement, useState } from 'react'
 export function Hint(
   props: Omit<TooltipProps, 'label' | 'children'> & {
     label: () => string
-    children: ReactElement<{ onPointerEnter?: () => void }>
+    children: ReactElement<{ onPointerEnter?: () => void; 'data-hint'?: true }>
   },
 ) {
   const { label, children, ...others } = props
   const [isMet, setMet] = useState(false)
-  if (!isMet) return cloneElement(children, { onPointerEnter: () => setMet(true) })
+  if (!isMet) return cloneElement(children, { onPointerEnter: () => setMet(true), 'data-hint': true })
   return (
     <Tooltip defaultOpened label={label()} {...others}>
-      {children}
+      {cloneElement(children, { 'data-hint': true })}
     </Tooltip>
   )
 }

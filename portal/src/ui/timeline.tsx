@@ -1,6 +1,6 @@
 import { Timeline as MantineTimeline, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { DateTime } from './values.tsx'
+import { ExactTime } from './values.tsx'
 
 export type Happening = {
   key: string
@@ -23,7 +23,7 @@ export function Timeline({ happenings }: { happenings: readonly Happening[] }) {
             </Text>
           )}
           <Text size="sm" c="dimmed">
-            <DateTime at={at} />
+            <ExactTime at={at} />
             {by && ` · ${by}`}
           </Text>
         </MantineTimeline.Item>

@@ -34,7 +34,7 @@ export function Count({ value }: { value: number | null | undefined }) {
   return <span className="figure">{value === null || value === undefined ? none : format.number(value)}</span>
 }
 
-/** An instant in the chosen time zone; a tooltip shows weekday, seconds and zone. */
+/** An instant in the chosen time zone; a tooltip shows weekday, seconds and zone. For facts, see `ExactTime`. */
 export function DateTime({ at, withTime = true }: { at: string | null | undefined; withTime?: boolean }) {
   const format = useFormat()
   if (!at) return <span>{none}</span>
@@ -44,6 +44,17 @@ export function DateTime({ at, withTime = true }: { at: string | null | undefine
         {withTime ? format.dateTime(at) : format.date(at)}
       </time>
     </Hint>
+  )
+}
+
+/** An instant with weekday, seconds and zone, for the page about one thing: nobody needs a mouse to read it. */
+export function ExactTime({ at }: { at: string | null | undefined }) {
+  const format = useFormat()
+  if (!at) return <span>{none}</span>
+  return (
+    <time className={classes.exact} dateTime={at}>
+      {format.precise(at)}
+    </time>
   )
 }
 

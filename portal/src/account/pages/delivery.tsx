@@ -18,7 +18,7 @@ import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { uiTexts } from '../../ui/texts.ts'
-import { Count, DateTime, none } from '../../ui/values.tsx'
+import { Count, DateTime, ExactTime, none } from '../../ui/values.tsx'
 import { Json } from '../../webhooks/json.tsx'
 import { requestText } from '../../webhooks/request-text.ts'
 import { webhookTexts } from '../../webhooks/texts.ts'
@@ -82,8 +82,8 @@ function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<type
           <KeyFacts
             facts={[
               { label: texts.deliveries.sequence, value: <Sequence value={sequence} /> },
-              { label: texts.deliveries.created, value: <DateTime at={createdAt} /> },
-              { label: texts.deliveries.next, value: <DateTime at={nextAttemptAt} /> },
+              { label: texts.deliveries.created, value: <ExactTime at={createdAt} /> },
+              { label: texts.deliveries.next, value: <ExactTime at={nextAttemptAt} /> },
               { label: texts.delivery.eventId, value: <EventId delivery={delivery} /> },
             ]}
           />

@@ -10,7 +10,7 @@ import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { PageLoaded } from '../../ui/page-loaded.tsx'
-import { Count, DateTime } from '../../ui/values.tsx'
+import { Count, ExactTime } from '../../ui/values.tsx'
 import { EndpointStatus } from '../../webhooks/endpoint-status.tsx'
 import { webhookTexts } from '../../webhooks/texts.ts'
 import type { Endpoint } from '../../webhooks/types.ts'
@@ -79,7 +79,7 @@ function Facts({ endpoint }: { endpoint: Endpoint }) {
   const texts = useTexts(webhookTexts)
   const { fields } = texts
   const { lag, pending, position, order, eventTypes, lastSuccessAt, lastFailureAt, failingSince, secrets } = endpoint
-  const when = (at: string | null) => (at ? <DateTime at={at} /> : texts.never)
+  const when = (at: string | null) => (at ? <ExactTime at={at} /> : texts.never)
   return (
     <KeyFacts
       facts={[
@@ -89,10 +89,10 @@ function Facts({ endpoint }: { endpoint: Endpoint }) {
         { label: fields.position, value: <Count value={position} /> },
         { label: fields.success, value: when(lastSuccessAt) },
         { label: fields.failure, value: when(lastFailureAt) },
-        ...(failingSince ? [{ label: fields.failing, value: <DateTime at={failingSince} /> }] : []),
+        ...(failingSince ? [{ label: fields.failing, value: <ExactTime at={failingSince} /> }] : []),
         { label: fields.order, value: fields.orders[order] },
         { label: fields.types, value: eventTypes?.join(', ') ?? fields.allTypes },
-        { label: fields.created, value: <DateTime at={endpoint.createdAt} /> },
+        { label: fields.created, value: <ExactTime at={endpoint.createdAt} /> },
         { label: fields.secrets, value: <Secrets secrets={secrets} /> },
       ]}
     />
@@ -106,11 +106,11 @@ function Secrets({ secrets }: Pick<Endpoint, 'secrets'>) {
     <Stack gap={2}>
       {secrets.map(({ createdAt, validUntil }) => (
         <span key={createdAt}>
-          <DateTime at={createdAt} />
+          <ExactTime at={createdAt} />
           {validUntil && (
             <>
               {' '}
-              {fields.validUntil} <DateTime at={validUntil} />
+              {fields.validUntil} <ExactTime at={validUntil} />
             </>
           )}
         </span>

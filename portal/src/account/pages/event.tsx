@@ -7,7 +7,7 @@ import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { PageLoaded } from '../../ui/page-loaded.tsx'
-import { Count, DateTime } from '../../ui/values.tsx'
+import { Count, ExactTime } from '../../ui/values.tsx'
 import { eventTexts } from '../../webhooks/event-texts.ts'
 import { Json } from '../../webhooks/json.tsx'
 import { webhookTexts } from '../../webhooks/texts.ts'
@@ -49,7 +49,7 @@ function Whole({ text }: { text: string }) {
           <KeyFacts
             facts={[
               { label: texts.sequence, value: <Count value={event.sequence} /> },
-              { label: texts.at, value: <DateTime at={event.timestamp} /> },
+              { label: texts.at, value: <ExactTime at={event.timestamp} /> },
               { label: texts.id, value: anywhere(event.id) },
               { label: texts.feedId, value: anywhere(event.feedId), hint: texts.modes[event.mode] },
             ]}

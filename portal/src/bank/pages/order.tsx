@@ -11,7 +11,7 @@ import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { followsText, isAwaited } from '../../ui/statements/awaited.ts'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { DateTime, Money, none } from '../../ui/values.tsx'
+import { ExactTime, Money, none } from '../../ui/values.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { openStatementQuery, orderQuery } from '../queries.ts'
 import { useOperatorName } from '../tariff-names.ts'
@@ -57,10 +57,10 @@ function Whole({ order }: { order: OrderWithTimeline }) {
               { label: tariff, value: order.tariffName, hint: operatorName(order.operatorCode) },
               { label: texts.price, value: <Money amount={order.price} currency={order.currency} /> },
               { label: texts.subscriber, value: order.msisdn ?? none },
-              { label: texts.made, value: <DateTime at={order.createdAt} /> },
-              { label: texts.reservedUntil, value: <DateTime at={reservedUntil} /> },
-              { label: texts.confirmed, value: <DateTime at={confirmedAt} /> },
-              { label: texts.cancelled, value: <DateTime at={cancelledAt} /> },
+              { label: texts.made, value: <ExactTime at={order.createdAt} /> },
+              { label: texts.reservedUntil, value: <ExactTime at={reservedUntil} /> },
+              { label: texts.confirmed, value: <ExactTime at={confirmedAt} /> },
+              { label: texts.cancelled, value: <ExactTime at={cancelledAt} /> },
               { label: texts.delivery, value: deliveryMode ? texts.deliveryModes[deliveryMode] : none },
               { label: texts.email, value: emailDelivery ? texts.emails[emailDelivery] : none },
               { label: stated.paymentReference, value: order.paymentReference ?? none },

@@ -15,7 +15,7 @@ import { SaveFile } from '../../ui/save-file.tsx'
 import { Sums, salesOf } from '../../ui/statements/sums.tsx'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { Empty } from '../../ui/states.tsx'
-import { Count, DateTime, Money } from '../../ui/values.tsx'
+import { Count, DateTime, ExactTime, Money } from '../../ui/values.tsx'
 import { statementLinesQuery, statementQuery } from '../queries.ts'
 import { useTariffName } from '../tariff-names.ts'
 import type { Statement, StatementLine } from '../types.ts'
@@ -73,9 +73,9 @@ function Whole({ statement, statementId }: { statement: Statement; statementId: 
                 hint: format.percent(Number(statement.commissionPercentage)),
               },
               { label: texts.net, value: <Sums totals={totals} of="net" /> },
-              { label: texts.from, value: <DateTime at={statement.from} />, hint: texts.dayOf(statement.timeZone) },
-              { label: texts.to, value: <DateTime at={statement.to} /> },
-              { label: texts.closedAt, value: <DateTime at={statement.closedAt} /> },
+              { label: texts.from, value: <ExactTime at={statement.from} />, hint: texts.dayOf(statement.timeZone) },
+              { label: texts.to, value: <ExactTime at={statement.to} /> },
+              { label: texts.closedAt, value: <ExactTime at={statement.closedAt} /> },
             ]}
           />
           <Text size="xs" c="dimmed" mt="md" style={{ overflowWrap: 'anywhere' }}>

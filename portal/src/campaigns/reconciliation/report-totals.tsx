@@ -1,7 +1,7 @@
 import { Card, SimpleGrid, Text, Title } from '@mantine/core'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
-import { Count, DateTime, Money } from '../../ui/values.tsx'
+import { Count, ExactTime, Money } from '../../ui/values.tsx'
 import classes from '../campaigns.module.css'
 import type { ReconciledBank, Report } from '../types.ts'
 import { reconciliationTexts } from './texts.ts'
@@ -79,7 +79,7 @@ function ReportFigures({ title, report, currency, none }: FiguresGiven) {
       value: <Money amount={reportedCashback(report)} currency={currency} />,
     },
     { label: texts.lines, value: <Count value={report.lines} /> },
-    { label: texts.uploaded, value: <DateTime at={report.uploadedAt} /> },
+    { label: texts.uploaded, value: <ExactTime at={report.uploadedAt} /> },
   ]
   return (
     <Card padding="md" radius="md">

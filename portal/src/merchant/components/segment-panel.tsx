@@ -16,7 +16,7 @@ import { KeyFacts } from '../../ui/key-facts.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { useUpload } from '../../ui/use-upload.ts'
-import { Count, DateTime } from '../../ui/values.tsx'
+import { Count, ExactTime } from '../../ui/values.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
 import { countIds } from '../segment-file.ts'
@@ -87,7 +87,7 @@ function SegmentFacts({ segment }: { segment: Segment }) {
         columns={3}
         facts={[
           { label: texts.customers, value: <Count value={segment.customersCount} /> },
-          { label: texts.formed, value: <DateTime at={segment.formedAt} /> },
+          { label: texts.formed, value: <ExactTime at={segment.formedAt} /> },
           { label: texts.file, value: segment.sourceFileName },
         ]}
       />

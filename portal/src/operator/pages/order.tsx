@@ -10,7 +10,7 @@ import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { followsText, isAwaited } from '../../ui/statements/awaited.ts'
 import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { DateTime, Money, none } from '../../ui/values.tsx'
+import { ExactTime, Money, none } from '../../ui/values.tsx'
 import { type OrderWithTimeline, orderQuery, partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
@@ -60,7 +60,7 @@ function Whole({ order }: { order: OrderWithTimeline }) {
               { label: texts.tariff, value: tariffName, hint: operator && names.of(operator) },
               { label: texts.price, value: <Money amount={price} currency={currency} /> },
               { label: texts.number, value: msisdn ?? none },
-              { label: texts.reservedUntil, value: <DateTime at={order.reservedUntil} /> },
+              { label: texts.reservedUntil, value: <ExactTime at={order.reservedUntil} /> },
               { label: texts.delivery, value: deliveryMode ? texts.deliveryModes[deliveryMode] : none },
               { label: texts.email, value: emailDelivery ? texts.emails[emailDelivery] : none },
               { label: stated.paymentReference, value: order.paymentReference ?? none },

@@ -1,6 +1,6 @@
 import { Box, Card, Skeleton, Table, VisuallyHidden } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useDeferredValue } from 'react'
+import { type MouseEvent, type ReactNode, useDeferredValue } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { Empty } from '../states.tsx'
 import { uiTexts } from '../texts.ts'
@@ -105,7 +105,7 @@ const cellProps = { role: 'cell', className: td }
 
 function Row<Of>({ row, columns }: { row: Of; columns: readonly Column<Of>[] }) {
   return (
-    <tr {...rowProps} data-hover>
+    <tr {...rowProps} data-hover onClick={followLink}>
       {columns.map(({ key, title, cell, align, isMinor }) => (
         <td key={key} {...cellProps} data-title={title} data-align={align} data-minor={isMinor || undefined}>
           <div className={classes.value}>{cell(row)}</div>
@@ -113,6 +113,13 @@ function Row<Of>({ row, columns }: { row: Of; columns: readonly Column<Of>[] }) 
       ))}
     </tr>
   )
+}
+
+/** What has a tooltip is above the link that covers the row. A click on it follows this link, like one beside it. */
+function followLink({ currentTarget, target, nativeEvent }: MouseEvent<HTMLTableRowElement>) {
+  const above = (target as Element).closest('a, button, [data-hint]')
+  if (above?.hasAttribute('data-hint'))
+    currentTarget.querySelector('td:first-child a')?.dispatchEvent(new window.MouseEvent('click', nativeEvent))
 }
 
 function LoadingRow<Of>({ columns }: { columns: readonly Column<Of>[] }) {
