@@ -490,6 +490,7 @@ test('a printed page is without the portal’s frame', { timeout: 60_000 }, asyn
   if (!visitor) return
   const { page } = visitor
   await visitor.logIn(bank, atBank(campaign))
+  await page.getByRole('heading', { level: 1 }).waitFor()
   await page.getByRole('navigation').waitFor()
   await page.emulateMedia({ media: 'print' })
   assert.equal(await page.getByRole('navigation').isVisible(), false)
