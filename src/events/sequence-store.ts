@@ -146,16 +146,28 @@ export async function countWaitingEvents(database: Queryable): Promise<Waiting> 
   if (!backlog) throw new Error('The consumer events has no position')
   const { snapshot, towards, reached } = backlog
   const recorded = unseen('events', 1, { columns: waitingColumns, oldest: maxCounted })
-  const values: unknown[] = valuesOf(positionOf(towards ?? snapshot))
-  if (towards !== null) values.push(...valuesOf(positionOf(snapshot)), towards, reached)
-  const kinds = `$${values.push([...kindsOfEvents, eventKind])}`
+  if (towards === null) return countEvents(database, recorded, valuesOf(positionOf(snapshot)))
+  const waiting = await countEvents(database, `${untakenOfBacklog} union all ${recorded}`, [
+    ...valuesOf(positionOf(towards)),
+    ...valuesOf(positionOf(snapshot)),
+    towards,
+    reached,
+  ])
+  if (waiting.lagSeconds > 0) return waiting
+  // The backlog is perhaps passing rows that were taken before it. Then none of its own rows is taken.
+  const ofBacklog = unseen('events', 1, { columns: `${waitingColumns}, outbox_id`, oldest: maxCounted })
+  const untaken = `select ${waitingColumns} from (${ofBacklog}) as oldest where outbox_id > $3::bigint`
+  return countEvents(database, untaken, [...valuesOf(positionOf(snapshot)), reached])
+}
+
+async function countEvents(database: Queryable, waiting: string, values: unknown[]): Promise<Waiting> {
+  const kinds = `$${values.length + 1}`
   const [row] = await database.query<Waiting>(
     `select count(*) filter (where is_event)::int as rows, coalesce(date_part('epoch', now() - coalesce(
        min(recorded_at) filter (where is_event), case when count(*) >= ${maxCounted} then min(recorded_at) end)), 0) as "lagSeconds"
      from (
-       select recorded_at, kind = any(${kinds}) as is_event
-       from (${towards === null ? '' : `${untakenOfBacklog} union all`} ${recorded}) as rows limit ${maxCounted}) as waiting`,
-    values,
+       select recorded_at, kind = any(${kinds}) as is_event from (${waiting}) as rows limit ${maxCounted}) as waiting`,
+    [...values, [...kindsOfEvents, eventKind]],
   )
   return row ?? { rows: 0, lagSeconds: 0 }
 }

@@ -24,12 +24,24 @@ import { kindsOfOrders } from './rows.ts'
 const tickLock = 7_365_026
 /** The approximate number of rows about orders that a tick takes. Each row stands for the orders of one statement. */
 export const pieceRows = 1_000
+/** A tick that has passed this number of waiting rows of any kind ends, too, however few of them are about orders. */
+export const maxPassed = 20_000
+/**
+ * A tick of `tickInOrder` that begins or continues a backlog reads at most about this number of rows. With more rows, a statement could exceed its
+ * time limit. Then nothing of it would be kept, and a long backlog would never be taken.
+ */
+export const maxRead = 100_000
+
+/** A consumer without work writes its position this often, to show that it is running. */
+const aliveEvery = '10 seconds'
+/** The outbox has one slot for each day, and uses them in turns. Each slot is a partition. */
+const slots = 4
 
 /** SQL that takes the next batch of outbox rows in a statement, and its parameters. */
 export type Piece = {
   /**
    * The `with` queries. They define `seen (kind, account, subjects)`, which are the rows of the batch about orders, and
-   * move the consumer's position.
+   * `until (may_be_more)`, which says whether more rows may wait. They also move the consumer's position.
    */
   parts: string
   /** The parameters of `parts`. The statement adds its own parameters after them. */
@@ -86,8 +98,7 @@ export async function tickInOrder<T>(
 ): Promise<T | null> {
   if (!(await isDue(database, consumer))) return none
   return inTurn(database, { consumer, waits }, async transaction => {
-    const [state] = await transaction.query<OrderedState>(beginInOrder, [consumer])
-    if (!state) throw new Error(`The consumer ${consumer} has no position`)
+    const state = await beginInOrder(transaction, consumer)
     return take(transaction, orderedPiece(consumer, state, { rows, weight }))
   })
 }
@@ -116,10 +127,16 @@ async function isDue(database: Queryable, consumer: Consumer): Promise<boolean> 
 }
 
 /**
+ * @property mayBeLong whether many rows may wait: the consumer's last tick is longer ago than a running one ever waits,
+ *   or it was the last one of a backlog, which may have taken long
+ */
+type OrderedState = { snapshot: string; towards: string | null; reached: string | null; mayBeLong: boolean }
+
+/**
  * Settings for a transaction whose statement reuses its plan. The statement runs several times a second and usually
  * finds few rows, so planning it each time would take longer than running it. The plan must suit tables of any size, so
  * these settings make it find rows by an index. In the statement, each such look-up is within `lateral (... offset 0)`.
- * For the later batches of a long backlog, `beginInOrder` also switches off sorting, so the rows are read in the order
+ * For the later batches of a long backlog, `findState` also switches off sorting, so the rows are read in the order
  * of the index.
  */
 const keepPlan = [
@@ -127,12 +144,42 @@ const keepPlan = [
   ...['seqscan', 'bitmapscan', 'memoize'].map(way => [`enable_${way}`, 'off']),
 ].map(([name, value]) => `set_config('${name}', '${value}', true)`)
 
-const beginInOrder: Statement = {
+const findState: Statement = {
   name: 'events.begin-in-order',
   text: `
-    select snapshot::text, towards::text, reached::text, ${keepPlan.join(', ')},
-      set_config('enable_sort', case when towards is null then 'on' else 'off' end, true)
+    select snapshot::text, towards::text, reached::text,
+      at < now() - interval '${aliveEvery}' or coalesce((
+        select towards is not null from event_ticks where consumer = $1 order by tick_id desc offset 1 limit 1), false) as "mayBeLong",
+      ${keepPlan.join(', ')}, set_config('enable_sort', case when towards is null then 'on' else 'off' end, true)
     from event_ticks where consumer = $1 order by tick_id desc limit 1`,
+}
+
+async function beginInOrder(transaction: Queryable, consumer: Consumer): Promise<OrderedState> {
+  const [state] = await transaction.query<OrderedState>(findState, [consumer])
+  if (!state) throw new Error(`The consumer ${consumer} has no position`)
+  if (state.towards !== null || !state.mayBeLong) return state
+  const isLong = (await transaction.execute(beginLong(consumer), valuesOf(positionOf(state.snapshot)))) > 0
+  return isLong ? beginInOrder(transaction, consumer) : state
+}
+
+/**
+ * Begins a backlog of more than `maxRead` rows. The first batch would read them all, so there is none: the later
+ * batches begin before the first row of the slots in which rows wait, and pass the rows that were already taken.
+ */
+function beginLong(consumer: Consumer): Statement {
+  const anyWaiting = (table: string, rest = '') => `(exists (select from ${table} where xid >= $1::xid8 ${rest})
+    or exists (select from ${table} where xid = any($2::xid8[]) ${rest}))`
+  const slotTables = Array.from({ length: slots }, (_, slot) => `outbox_${slot}`)
+  const firstIds = slotTables.map(table => `select min(outbox_id) as id from ${table} where ${anyWaiting(table)}`)
+  return {
+    name: `events.begin-long-${consumer}`,
+    text: `
+      insert into event_ticks (consumer, at, snapshot, towards, reached)
+      select consumer, greatest(now(), at), snapshot, pg_current_snapshot(),
+        (select min(id) - 1 from (${firstIds.join(' union all ')}) as first_ids)
+      from (select * from event_ticks where consumer = '${consumer}' order by tick_id desc limit 1) as newest
+      where ${anyWaiting('outbox', `offset ${maxRead}`)}`,
+  }
 }
 
 function inTurn<T>(
@@ -167,25 +214,27 @@ async function becomeTicker(
 }
 
 /**
- * Returns the SQL that takes the next batch of rows. A batch has about `pieceRows` rows about orders, and always all
- * rows of a transaction. `cut` is the number of the batch's last transaction plus 1. The new position is the current
- * snapshot, limited to the transactions below `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. If all waiting
- * rows fit into one batch, there is no `cut`, and the new position is the current snapshot.
+ * Returns the SQL that takes the next batch of rows. A batch ends with the transaction of the row about orders that
+ * makes `pieceRows`, or of the row of any kind that makes `maxPassed`. It always has all rows of a transaction. `cut` is
+ * the number of the batch's last transaction plus 1. The new position is the current snapshot, limited to the
+ * transactions below `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. If all waiting rows fit into one batch,
+ * there is no `cut`, and the new position is the current snapshot.
  *
  * @param whole true: one batch with everything that the statement's snapshot sees
  */
 function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piece {
   const parts = `
     until as materialized (
-      select coalesce((
-        select (least(pg_snapshot_xmin(present)::text::bigint, cut) || ':' || cut || ':' || coalesce((
+      select case when cut is null then present
+        else (least(pg_snapshot_xmin(present)::text::bigint, cut) || ':' || cut || ':' || coalesce((
           select string_agg(xip::text, ',' order by xip) from pg_snapshot_xip(present) as xip where xip::text::bigint < cut), ''))::pg_snapshot
-        from (
-          select xid::text::bigint + 1 as cut from outbox where xid >= $1::xid8 and ${isOneOf(kindsOfOrders)} order by xid
-          offset ${pieceRows - 1} limit case when $3::boolean then 0 else 1 end
-        ) as piece
-      ), present) as snapshot
-      from (select pg_current_snapshot() as present) as snapshots
+        end as snapshot, cut is not null as may_be_more
+      from (select pg_current_snapshot() as present) as snapshots left join (
+        select xid::text::bigint + 1 as cut from (
+          select xid, count(*) over so_far as passed, count(*) filter (where ${isOneOf(kindsOfOrders)}) over so_far as of_orders
+          from outbox where xid >= $1::xid8 window so_far as (order by xid rows unbounded preceding)
+        ) as waiting where of_orders >= ${pieceRows} or passed >= ${maxPassed} limit case when $3::boolean then 0 else 1 end
+      ) as piece on true
     ), seen as materialized (${unseen(consumer, 1, { before: 'and xid < (select pg_snapshot_xmax(snapshot) from until)', kinds: kindsOfOrders })}
     ), moved as (
       insert into event_ticks (consumer, snapshot) select '${consumer}', snapshot from until where exists (${unseen(consumer, 1)})
@@ -193,11 +242,7 @@ function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piec
   return { parts, values: [...valuesOf(position), whole] }
 }
 
-type OrderedState = { snapshot: string; towards: string | null; reached: string | null }
-
 const orderedColumns = 'xid, outbox_id, recorded_at, kind, account_type, account, subjects, data'
-/** A consumer without work writes its position this often, to show that it is running. */
-const aliveEvery = '10 seconds'
 
 /**
  * Returns the SQL that takes the next batch, in the order in which the rows were written. A backlog longer than one
@@ -205,15 +250,15 @@ const aliveEvery = '10 seconds'
  * snapshot (`towards`) sees. Rows that it does not see are committed later, so their changes of a subject are also
  * later.
  *
- * After a full batch, `snapshot` stays unchanged, and `towards` and `reached` record the progress. After the last
- * batch, `towards` becomes the new `snapshot`.
+ * After a batch that is not the last one, `snapshot` stays unchanged, and `towards` and `reached` record the progress.
+ * After the last batch, `towards` becomes the new `snapshot`.
  */
 function orderedPiece(
   consumer: Consumer,
   { snapshot, towards, reached }: OrderedState,
   { rows, weight }: { rows: number; weight: string },
 ): OrderedPiece {
-  const next = towards === null ? firstRows(consumer) : laterRows(consumer)
+  const { next, reachedWithin } = towards === null ? firstRows(consumer) : laterRows(consumer)
   const parts = `
     until as materialized (
       select coalesce($3::pg_snapshot, pg_current_snapshot()) as snapshot, greatest(now(), previous.at) as at, previous.at as previous_at
@@ -223,39 +268,52 @@ function orderedPiece(
         select *, sum(${weight}) over (order by outbox_id rows unbounded preceding) as work_until, ${weight} as work
         from (${next} limit ${rows}) as next
       ) as weighed where work_until - work < ${rows}
-    ), filled as (select coalesce(max(work_until) >= ${rows}, false) as is_full, max(outbox_id) as reached from seen
+    ), filled as materialized (
+      -- reached is null after the last batch.
+      select last_id is null as is_empty, case when is_full then last_id else ${reachedWithin} end as reached
+      from (select coalesce(max(work_until) >= ${rows}, false) as is_full, max(outbox_id) as last_id from seen) as batch
     ), taken as (
       -- Rows that the backlog's snapshot does not see follow after its last piece.
-      select is_full or $3::pg_snapshot is not null as may_be_more from filled
+      select reached is not null or $3::pg_snapshot is not null as may_be_more from filled
     ), moved as (
       insert into event_ticks (consumer, at, snapshot, towards, reached)
-      select '${consumer}', at, case when is_full then $4::pg_snapshot else snapshot end,
-             case when is_full then snapshot end, case when is_full then reached end
+      select '${consumer}', at, case when reached is null then snapshot else $4::pg_snapshot end,
+             case when reached is not null then snapshot end, reached
       from until cross join filled
-      where reached is not null or $3::pg_snapshot is not null
+      where not is_empty or reached is not null or $3::pg_snapshot is not null
         or previous_at < now() - interval '${aliveEvery}'
     )`
   const values = [...valuesOf(positionOf(snapshot)), towards, snapshot]
   return towards === null ? { name: 'first', parts, values } : { name: 'later', parts, values: [...values, reached] }
 }
 
+/** `next` reads the rows of a batch. `reachedWithin` is the new value of `reached` when the batch is not full. */
+type Rows = { next: string; reachedWithin: string }
+
 /**
  * Reads the rows for the first batch. All waiting rows are read, because any of them may have the lowest `outbox_id`.
  * They are ordered by an expression (`+ 0`), so the planner cannot use the index of `outbox_id`. With this index it
  * would also read all rows that were already taken.
  */
-const firstRows = (consumer: Consumer): string => `
-  select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows order by outbox_id + 0`
+const firstRows = (consumer: Consumer): Rows => ({
+  next: `
+    select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows order by outbox_id + 0`,
+  reachedWithin: 'null::bigint',
+})
 
 /**
- * Reads the rows for a later batch of a backlog: those whose `outbox_id` is above `reached`. The index of `outbox_id`
- * finds them, so the time for a batch does not depend on the number of waiting rows. The index of `xid` cannot do this,
- * because the condition on `xid` joins two comparisons by `or`.
+ * Reads the rows for a later batch of a backlog: those whose `outbox_id` is above `reached`, among the next `maxRead`
+ * ids. The index of `outbox_id` finds them, so the time for a batch does not depend on the number of waiting rows. The
+ * index of `xid` cannot do this, because the condition on `xid` joins two comparisons by `or`.
  */
-const laterRows = (consumer: Consumer): string => `
-  select ${orderedColumns} from outbox
-  where outbox_id > $5::bigint and (xid >= $1::xid8 or xid = any($2::xid8[])) and ${isFor(consumer)}
-    and pg_visible_in_snapshot(xid, (select snapshot from until)) order by outbox_id`
+const laterRows = (consumer: Consumer): Rows => ({
+  next: `
+    select ${orderedColumns} from outbox
+    where outbox_id > $5::bigint and outbox_id <= $5::bigint + ${maxRead} and (xid >= $1::xid8 or xid = any($2::xid8[]))
+      and ${isFor(consumer)} and pg_visible_in_snapshot(xid, (select snapshot from until)) order by outbox_id`,
+  reachedWithin: `
+    case when exists (select from outbox where outbox_id > $5::bigint + ${maxRead}) then $5::bigint + ${maxRead} end`,
+})
 
 /**
  * Repairs the outbox after a dump was restored into another PostgreSQL server (*cluster*) that has given out fewer
@@ -318,7 +376,6 @@ export async function countWaiting(database: Queryable, consumer: Consumer): Pro
   return row ?? { rows: 0, lagSeconds: 0 }
 }
 
-const slots = 4
 const keptTicks = 1_000
 
 /**

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import { type Piece, pieceRows, tick } from '../outbox/tick-store.ts'
+import { type Piece, tick } from '../outbox/tick-store.ts'
 
 const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000
@@ -26,7 +26,7 @@ const insertLines = (orders: string): string => `
 
 const takeText = ({ parts }: Piece): string => `
   with ${parts}, made as (${insertLines(`select unnest(subjects) as order_id from seen where kind = 'order.confirmed'`)})
-  select count(*)::int as seen from seen`
+  select may_be_more as "mayBeMore" from until`
 
 /**
  * Creates the lines of the next orders in the outbox.
@@ -35,8 +35,8 @@ const takeText = ({ parts }: Piece): string => `
 function takeNew(database: Database): Promise<boolean | null> {
   return tick(database, 'statements', async (transaction, pieceOf) => {
     const piece = pieceOf(false)
-    const [taken] = await transaction.query<{ seen: number }>(takeText(piece), piece.values)
-    return taken !== undefined && taken.seen >= pieceRows
+    const [taken] = await transaction.query<{ mayBeMore: boolean }>(takeText(piece), piece.values)
+    return taken?.mayBeMore === true
   })
 }
 

@@ -4,7 +4,15 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import type { Queryable } from '../../src/db/database.ts'
 import { countWaitingEvents } from '../../src/events/sequence-store.ts'
-import { countWaiting, maxCounted, tick, tickInOrder, type Waiting } from '../../src/outbox/tick-store.ts'
+import {
+  countWaiting,
+  maxCounted,
+  maxPassed,
+  maxRead,
+  tick,
+  tickInOrder,
+  type Waiting,
+} from '../../src/outbox/tick-store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import fc from '../support/properties.ts'
 
@@ -104,6 +112,80 @@ test('a consumer of orders takes an order in its first piece, however many other
   assert.equal((await countWaiting(database, 'sales')).rows, 0)
 })
 
+/** Takes a piece for a consumer of orders. @returns the number of its rows about orders, and how many rows it has read */
+async function takeOrders(): Promise<{ orders: number; mayBeMore: boolean; read: number }> {
+  const piece = await tick(testDatabase.database, 'statements', async (transaction, pieceOf) => {
+    const before = await readOf(transaction)
+    const { parts, values } = pieceOf(false)
+    const [taken] = await transaction.query<{ orders: number; mayBeMore: boolean }>(
+      `with ${parts} select count(*)::int as orders, (select may_be_more from until) as "mayBeMore" from seen`,
+      values,
+    )
+    return { orders: 0, mayBeMore: false, ...taken, read: (await readOf(transaction)) - before }
+  })
+  return piece ?? assert.fail('another process takes the rows')
+}
+
+test('a consumer of orders reads a bounded number of rows, however many other rows wait', async () => {
+  const { database } = testDatabase
+  const [orders, others] = [7, 3 * maxPassed]
+  const takeAllOrders = async () => {
+    const pieces = [await takeOrders()]
+    while (pieces.at(-1)?.mayBeMore) pieces.push(await takeOrders())
+    return pieces
+  }
+  const writeOrder = () =>
+    database.execute(`insert into outbox (kind, subjects) values ('order.expired', array[gen_random_uuid()])`)
+  await takeAllOrders()
+  for (let n = 0; n < orders; n++) {
+    await writeOrder()
+    for (let written = 0; written < others / orders; written += 1_000) await writeAtOnce('other', 1_000, 'event')
+  }
+  const pieces = await takeAllOrders()
+  assert.ok(pieces.length >= 3, `${pieces.length} pieces`)
+  assert.equal(
+    pieces.reduce((sum, piece) => sum + piece.orders, 0),
+    orders,
+  )
+  // A piece reads its rows to find its end, and again to take them. It has all rows of its last transaction.
+  for (const { read } of pieces) assert.ok(read <= 2 * (maxPassed + 1_000), `a piece has read ${read} rows`)
+  assert.equal((await countWaiting(database, 'statements')).rows, 0)
+})
+
+test('a backlog of any length is taken once, in order, and in pieces that read a bounded number of rows', async () => {
+  const [atMost, count] = [20_000, 2.5 * maxRead]
+  // These rows were taken before. They stand before the backlog in the order of the outbox.
+  await writeAtOnce('old', 1.5 * maxRead)
+  await testDatabase.database.execute(
+    `insert into event_ticks (consumer, at, snapshot) values ('events', now() - interval '1 minute', pg_current_snapshot())`,
+  )
+  const late = new pg.Client({ connectionString: testDatabase.url })
+  await late.connect()
+  try {
+    await late.query('begin')
+    await write(late, 'late', 10)
+    for (let n = 0; n < 5; n++) await writeAtOnce('long', count / 5)
+    const first = await takePiece(atMost)
+    await write(late, 'late', 10)
+    await late.query('commit')
+    const pieces = [first, ...(await takeAll(atMost))]
+    for (const { read } of pieces) assert.ok(read <= maxRead + atMost, `a piece has read ${read} rows`)
+    const taken = pieces.flatMap(piece => piece.taken)
+    const idsOf = (subject: string) => taken.flatMap(one => (one.subject === subject ? [one.id] : []))
+    assert.deepEqual([idsOf('long').length, idsOf('late').length, taken.length], [count, 20, count + 20])
+    assert.equal(new Set(taken.map(({ id }) => id)).size, taken.length, 'no row is taken twice')
+    for (const subject of ['long', 'late']) {
+      const ids = idsOf(subject)
+      assert.ok(
+        ids.every((id, n) => n === 0 || id > (ids[n - 1] as number)),
+        `${subject} is taken in the order of its changes`,
+      )
+    }
+  } finally {
+    await late.end()
+  }
+})
+
 /** Counts the waiting events. @returns the count and how many rows of the outbox it has read */
 const countEvents = (): Promise<Waiting & { read: number }> =>
   testDatabase.database.transaction(async transaction => {
@@ -148,6 +230,22 @@ test('the count of waiting events looks at a bounded number of rows, even if non
   const { read, ...left } = await countEvents()
   assert.deepEqual(left, { rows: 0, lagSeconds: 0 })
   assert.ok(read <= 4, `it has read ${read} rows`)
+})
+
+test('events are counted, too, while a backlog passes rows that were taken before it', async () => {
+  await takeAll(10_000)
+  await writeAtOnce('taken', 2 * maxCounted, 'event')
+  await takeAll(10_000)
+  await writeAtOnce('waiting', 50, 'event')
+  await testDatabase.database.execute(
+    `insert into event_ticks (consumer, snapshot, towards, reached)
+     select consumer, snapshot, pg_current_snapshot(), 0 from event_ticks where consumer = 'events' order by tick_id desc limit 1`,
+  )
+  const { rows, lagSeconds } = await countEvents()
+  assert.equal(rows, 50)
+  assert.ok(lagSeconds > 0)
+  await takeAll(10_000)
+  assert.equal((await countEvents()).rows, 0)
 })
 
 const writers = 3

@@ -12,7 +12,7 @@
  * snapshot, the same statement reads and ignores its event. If the order ends later, a later statement reads its event.
  */
 import type { Database, Queryable } from '../../db/database.ts'
-import { type Piece, pieceRows, tick } from '../../outbox/tick-store.ts'
+import { type Piece, tick } from '../../outbox/tick-store.ts'
 
 /** The value of `reached` once all old orders are added to the sums: the highest possible id. */
 export const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -78,15 +78,15 @@ const foldText = ({ parts }: Piece): string => `
     on conflict (tariff_id) do update
     set sold = tariff_sales.sold + excluded.sold, withdrawn = tariff_sales.withdrawn + excluded.withdrawn
   )
-  select (select count(*) from seen)::int as seen, (select count(*) from old)::int as old`
+  select (select may_be_more from until) as "mayBeMore", (select count(*) from old)::int as old`
 
 async function fold(transaction: Queryable, piece: Piece, reached: string): Promise<boolean> {
-  const [taken] = await transaction.query<{ seen: number; old: number }>(foldText(piece), [
+  const [taken] = await transaction.query<{ mayBeMore: boolean; old: number }>(foldText(piece), [
     ...piece.values,
     reached,
     oldOrdersAtOnce,
   ])
-  return taken !== undefined && (taken.seen >= pieceRows || taken.old === oldOrdersAtOnce)
+  return taken !== undefined && (taken.mayBeMore || taken.old === oldOrdersAtOnce)
 }
 
 /**
