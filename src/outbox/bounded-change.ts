@@ -2,6 +2,7 @@
  * Keeps the changes of entries small (contract/audit-log.md, "Entries"): the log cannot be shortened later, so callers
  * must not be able to fill it with long values. Pure: values in, values out.
  */
+import { firstCharacters } from '../text/shown-text.ts'
 import type { EntryChange } from './audit-entry.ts'
 
 /**
@@ -57,8 +58,8 @@ function shortenedPair([old, present]: EntryChange[string], max: number): EntryC
 function shortened(value: unknown, max: number): unknown {
   if (bytesOf(value) <= max) return value
   if (Array.isArray(value)) return value.length
-  // A character has at most four bytes. Cut only between characters, because the database refuses half a character.
-  if (typeof value === 'string') return `${[...value].slice(0, max / 4).join('')}…`
+  // A character has at most four bytes.
+  if (typeof value === 'string') return `${firstCharacters(value, max / 4)}…`
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortened(part, max)]))
 }

@@ -1,6 +1,7 @@
 /**
  * Collects the changes that a directory file makes, by entry and field (contract/operations.md, "The directory file").
  */
+import { firstCharacters } from '../text/shown-text.ts'
 import { type EntryKind, type EntryTable, entryKinds, type FieldValues } from './tables.ts'
 
 /** `[old, new]`; old is null in a new entry. */
@@ -29,8 +30,10 @@ export type Changes = {
 
 const maxShown = 1_000
 const partnerKinds = ['bank', 'merchant'] as const
-/** Maximum length of a value that is shown in full. Only the data of pictures can be longer. */
+/** Maximum length of a value that is shown in full, in UTF-16 units. The data of pictures can be longer, and descriptions. */
 const maxText = 2_048
+/** How many characters of a longer value are shown. */
+const shownOfLong = 64
 
 /**
  * Creates an empty collection. It counts all changes, but of each kind it keeps only as many as can be shown. It keeps
@@ -102,5 +105,5 @@ function isEmpty(value: unknown): boolean {
 }
 
 function shortened(value: unknown): unknown {
-  return typeof value === 'string' && value.length > maxText ? `${value.slice(0, 64)}…` : value
+  return typeof value === 'string' && value.length > maxText ? `${firstCharacters(value, shownOfLong)}…` : value
 }

@@ -292,6 +292,7 @@ test('what is not one plain YAML 1.2 document of known keys is refused with its 
     ['banks: [{ code: a, name: A, constructor: 1 }]', /^banks\[0\]\.constructor \(line 1\): must be omitted/],
     ['? [a]\n: 1', /^"\?" \(line 1\): must be omitted/],
     ['"a\\u0001\\uD800 b": 1', /^"a\\u0001\\ud800 b" \(line 1\): must be omitted/],
+    [`"a${'😀'.repeat(100)}": 1`, new RegExp(`^"a${'😀'.repeat(63)}" \\(line 1\\): must be omitted`)],
     ['banks: !custom []', /^line 1: Unresolved tag/],
     ['banks: &all [*all]', /^banks\[0\] \(line 1\): must be written out; aliases are not read$/],
     ['x: &x []\nbanks: *x', /^banks \(line 2\): must be written out/],

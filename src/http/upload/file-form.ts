@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy'
 import { ruleText } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
+import { firstCharacters } from '../../text/shown-text.ts'
 import { sizeText } from '../../text/size.ts'
 import { plainLines } from '../../text/text-rules.ts'
 import { shownName } from '../input/field-name.ts'
@@ -224,5 +225,5 @@ function cleanFileName(params: string): string {
     .toWellFormed()
     .replace(/[\p{C}\u2028\u2029]/gu, '')
     .trim()
-  return [...cleaned].slice(0, maxFileNameLength).join('') || 'unnamed'
+  return firstCharacters(cleaned, maxFileNameLength) || 'unnamed'
 }

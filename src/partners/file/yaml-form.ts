@@ -2,6 +2,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 import type { BrokenRule, RuleCode, RuleParams } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
+import { firstCharacters } from '../../text/shown-text.ts'
 
 /**
  * The state of reading one YAML file: the errors so far, and the absent keys that a new entry must have. `problems`
@@ -170,6 +171,6 @@ function lineOf(node: unknown, within: Place): number {
 }
 
 function pathOf({ path }: Place, key: string): string {
-  const shown = /^[\w.-]{1,64}$/.test(key) ? key : JSON.stringify(key.slice(0, 64))
+  const shown = /^[\w.-]{1,64}$/.test(key) ? key : JSON.stringify(firstCharacters(key, 64))
   return path === '' ? shown : `${path}.${shown}`
 }

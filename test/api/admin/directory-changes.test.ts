@@ -277,6 +277,16 @@ esim: { operators: [{ code: star, status: active, tariffs: [{ code: t, price: 44
     const { changes } = await apply(`banks: [{ code: alpha, logoUrl: "${picture}" }]`, { dryRun: true })
     assert.deepEqual(changes[0].fields.logoUrl, ['https://alpha.example/logo.svg', `${picture.slice(0, 64)}…`])
   })
+
+  test('a long text is shortened between two characters, also of two UTF-16 units each', async () => {
+    const description = `a${'😀'.repeat(1_100)}`
+    const shown = `a${'😀'.repeat(63)}…`
+    const { changes } = await apply(`merchants: [{ code: grocer, description: ${description} }]`)
+    assert.deepEqual(changes[0].fields.description, ['Food', shown])
+    assert.equal((await partners()).merchant.description, description)
+    const shorter = await apply('merchants: [{ code: grocer, description: Food }]')
+    assert.deepEqual(shorter.changes[0].fields.description, [shown, 'Food'])
+  })
 })
 
 suite('the mode create', () => {
