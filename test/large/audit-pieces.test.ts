@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
+import { campaignSteps } from '../../src/campaigns/lifecycle/audit-steps.ts'
 import { createClock } from '../../src/clock.ts'
+import type { Queryable } from '../../src/db/database.ts'
 import { createSealing } from '../../src/esim/stock/sealing.ts'
 import { applyDirectory } from '../../src/partners/operations.ts'
 import { createSealer } from '../../src/sealing.ts'
 import { audit } from '../../src/upkeep/audit/audit.ts'
+import { prepare } from '../../src/upkeep/audit/store.ts'
 import { webhookPurpose } from '../../src/webhooks/stored-secrets.ts'
 import { columnsOf } from '../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, openMerchant } from '../support/campaigns.ts'
@@ -237,5 +240,43 @@ suite('campaigns', () => {
       (await brokenChecks()).find(({ code }) => code === 'history-present')?.detail ?? '',
       /ffffffff.* is nothing, by its history/,
     )
+  })
+})
+
+suite('large segments', () => {
+  const [count, customers] = [5, 500_000]
+  let scratch: TestDatabase
+  before(async () => {
+    scratch = await createTestDatabase()
+    // The test needs no campaigns.
+    await scratch.database.execute('alter table campaign_segments drop constraint campaign_segments_bank_fkey')
+    for (let n = 1; n <= count; n++)
+      await scratch.database.execute(`
+        insert into campaign_segments (cashback_id, bank_id, segment_id, customers_count, customer_ids, formed_at, source_file_name)
+        select lpad('${n}', 32, '0')::uuid, gen_random_uuid(), gen_random_uuid(), ${customers} + ${n % 2},
+          '[' || repeat('"customer-0000000000-0000000000-00000",', ${customers - 1}) || '"x"]', now(), 'x.csv'`)
+  })
+  after(() => scratch.close())
+
+  test('are read two at a time, and each is checked once', async () => {
+    const step = campaignSteps(() => []).find(({ name }) => name === 'segments') ?? assert.fail('no step')
+    const pieces = await scratch.database.dedicated(async client => {
+      const connection: Queryable = {
+        query: async text => (await client.query(text as string)).rows,
+        tuples: () => assert.fail('not used'),
+        execute: async text => (await client.query(text as string)).rowCount ?? 0,
+      }
+      await prepare(connection)
+      const pieces = [await step.next(connection, null)]
+      for (let last = pieces[0]; last?.reached; last = pieces.at(-1))
+        pieces.push(await step.next(connection, last.reached))
+      return pieces
+    })
+    assert.deepEqual(
+      pieces.map(({ findings }) => findings.length),
+      [1, 1, 1],
+    )
+    for (const { text } of pieces.flatMap(({ findings }) => findings))
+      assert.match(text, /has 500001 customers in its segment, but 500000 are listed$/)
   })
 })
