@@ -16,7 +16,7 @@ import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
 import { importCustomers } from '../segments/customers.ts'
 import { makeSampleCampaigns } from './sample-campaigns.ts'
 
-const samplesLock = 7_365_016
+const samplesLock = 7_365_070
 const folder = new URL('../../samples/', import.meta.url)
 
 export type SampleCredential = { partner: string; clientId: string; secret: string }
