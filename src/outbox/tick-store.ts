@@ -27,14 +27,14 @@ export const pieceRows = 1_000
 /** A tick that has passed this number of waiting rows of any kind ends, too, however few of them are about orders. */
 export const maxPassed = 20_000
 /**
- * A tick of `tickInOrder` that begins or continues a backlog reads at most about this number of rows. With more rows, a statement could exceed its
- * time limit. Then nothing of it would be kept, and a long backlog would never be taken.
+ * A tick of `tickInOrder` that begins or continues a backlog reads at most about this number of rows. With more rows, a
+ * statement could exceed its time limit. Then nothing of it would be kept, and a long backlog would never be taken.
  */
 export const maxRead = 100_000
 
 /** A consumer without work writes its position this often, to show that it is running. */
 const aliveEvery = '10 seconds'
-/** The outbox has one slot for each day, and uses them in turns. Each slot is a partition. */
+/** The number of slots of the outbox. A slot is a partition; each day uses the next one. */
 const slots = 4
 
 /** SQL that takes the next batch of outbox rows in a statement, and its parameters. */
