@@ -194,7 +194,7 @@ suite('a new version', () => {
     await page.waitForFunction('!window.isOldPage')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+K')
-    await page.getByRole('dialog').getByRole('textbox').waitFor()
+    await page.getByRole('dialog').getByRole('combobox').waitFor()
     forgetFailures(visitor)
   })
 })

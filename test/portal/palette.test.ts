@@ -18,11 +18,11 @@ after(async () => {
   await platform.close()
 })
 
-const search = (page: Page) => page.getByRole('dialog').getByRole('textbox')
-const command = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true })
-/** The button of a campaign. Its name is followed by details that distinguish it from campaigns of the same name. */
+const search = (page: Page) => page.getByRole('dialog').getByRole('combobox')
+const command = (page: Page, name: string) => page.getByRole('dialog').getByRole('option', { name, exact: true })
+/** The entry of a campaign. Its name is followed by details that distinguish it from campaigns of the same name. */
 const campaign = (page: Page, name: string) =>
-  page.getByRole('dialog').getByRole('button', { name: new RegExp(`^${name} `) })
+  page.getByRole('dialog').getByRole('option', { name: new RegExp(`^${name} `) })
 
 test('leads to a campaign by a part of its name, a page and an action, for each kind of account', async t => {
   const visitor = await visit(t, platform)
@@ -55,6 +55,41 @@ test('leads to a campaign by a part of its name, a page and an action, for each 
       await page.getByRole('heading', { level: 1, name: 'New campaign' }).waitFor()
     } else await page.getByText('Nothing found').waitFor()
   }
+})
+
+test('tells screen readers the chosen command and how many there are', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(await addAccount(platform, { merchant: 'grocer' }, 'admin_user'))
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  const status = page.getByRole('dialog').getByRole('status')
+  const chosen = page.getByRole('dialog').getByRole('option', { selected: true })
+  /** Waits until the focused field names the option that is marked as chosen, and this one begins with `name`. */
+  const chooses = async (name: RegExp) => {
+    await chosen.filter({ hasText: name }).waitFor()
+    assert.equal(await chosen.count(), 1)
+    assert.equal(await search(page).getAttribute('aria-activedescendant'), await chosen.getAttribute('id'))
+  }
+  await search(page).fill('camp')
+  await chooses(/^Campaigns$/)
+  await page.keyboard.press('ArrowDown')
+  await chooses(/^New campaign$/)
+  await status.getByText('2 results').waitFor({ state: 'attached' })
+  const list = page.getByRole('dialog').getByRole('listbox')
+  assert.equal(await search(page).getAttribute('aria-controls'), await list.getAttribute('id'))
+  assert.equal(await search(page).getAttribute('aria-expanded'), 'true')
+  await page.getByRole('group', { name: 'Pages' }).waitFor()
+  await assertAccessible(visitor)
+  await search(page).fill('nothing of this name')
+  await status.getByText('Nothing found').waitFor()
+  assert.equal(await search(page).getAttribute('aria-expanded'), 'false')
+  assert.equal(await search(page).getAttribute('aria-activedescendant'), null)
+  await assertAccessible(visitor)
+  await search(page).fill('gifts')
+  await chooses(/^Winter gifts/)
+  await status.getByText('1 result').waitFor({ state: 'attached' })
 })
 
 test('tells campaigns of one name apart: by period and status, and by merchant where there are several', async t => {

@@ -286,10 +286,10 @@ test('the operator’s month and order are those of the platform’s clock and o
   await page.getByText(/, no\. 1$/).waitFor()
   await page.getByText('Reserved until').waitFor()
   await page.keyboard.press('Control+k')
-  await page.getByRole('dialog').getByRole('textbox').fill('payment-2')
+  await page.getByRole('dialog').getByRole('combobox').fill('payment-2')
   await page
     .getByRole('dialog')
-    .getByRole('button', { name: /^payment-2 Alpha Bank/ })
+    .getByRole('option', { name: /^payment-2 Alpha Bank/ })
     .click()
   await titled(page, 'payment-2')
 })

@@ -4,7 +4,7 @@
  */
 import { routingTexts } from '../routing/texts.ts'
 import '@mantine/spotlight/styles.layer.css'
-import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { useComputedColorScheme, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import {
@@ -19,7 +19,7 @@ import {
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { languageNames } from '../i18n/language.ts'
 import { useFormat, useNames, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { mayChange, maySeeCampaigns } from '../session/rights.ts'
@@ -52,7 +52,12 @@ export function CommandPalette({ opened }: { opened: number }) {
   useFirstSelected(
     words === '' ? '' : [...campaigns, ...found.orders, ...pages, ...actions].map(({ key }) => key).join(),
   )
-  const isEmpty = pages.length + actions.length + campaigns.length + found.orders.length === 0
+  const listId = useId()
+  const [list, setList] = useState<HTMLElement | null>(null)
+  const selectedId = useSelectedId(list)
+  const given = { listId, selectedId }
+  const count = pages.length + actions.length + campaigns.length + found.orders.length
+  const isSearching = isLooking || found.isLooking
   return (
     <Spotlight.Root
       store={store}
@@ -66,17 +71,26 @@ export function CommandPalette({ opened }: { opened: number }) {
         aria-label={texts.placeholder}
         placeholder={texts.placeholder}
         leftSection={<IconSearch size={20} aria-hidden />}
+        role="combobox"
+        aria-autocomplete="list"
+        aria-expanded={count > 0}
+        aria-controls={listId}
+        aria-activedescendant={selectedId}
       />
       <Spotlight.ActionsList>
-        <Commands label={texts.campaigns} commands={campaigns} />
-        <Commands label={texts.orders} commands={found.orders} />
-        <Commands label={texts.pages} commands={pages} />
-        <Commands label={texts.actions} commands={actions} />
-        {isEmpty && (
-          <Spotlight.Empty role="status">
-            {isLooking || found.isLooking ? texts.looking : texts.nothing}
-          </Spotlight.Empty>
-        )}
+        <div id={listId} role="listbox" aria-label={texts.open} ref={setList}>
+          <Commands label={texts.campaigns} commands={campaigns} {...given} />
+          <Commands label={texts.orders} commands={found.orders} {...given} />
+          <Commands label={texts.pages} commands={pages} {...given} />
+          <Commands label={texts.actions} commands={actions} {...given} />
+        </div>
+        <div role="status">
+          {count === 0 ? (
+            <Spotlight.Empty>{isSearching ? texts.looking : texts.nothing}</Spotlight.Empty>
+          ) : (
+            words !== '' && !isSearching && <VisuallyHidden>{texts.found(count)}</VisuallyHidden>
+          )}
+        </div>
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )
@@ -98,13 +112,36 @@ function useFirstSelected(found: string): void {
   }, [found])
 }
 
-function Commands({ label, commands }: { label: string; commands: readonly Command[] }) {
+/**
+ * @returns the id of the selected command, for screen readers. The library keeps the selection only in the attribute
+ *   `data-selected` of the document
+ */
+function useSelectedId(list: HTMLElement | null): string | undefined {
+  const [id, setId] = useState<string>()
+  useEffect(() => {
+    if (!list) return setId(undefined)
+    const read = () => setId(list.querySelector('[data-selected]')?.id)
+    read()
+    const observer = new MutationObserver(read)
+    observer.observe(list, { subtree: true, childList: true, attributeFilter: ['data-selected'] })
+    return () => observer.disconnect()
+  }, [list])
+  return id
+}
+
+type CommandsProps = { label: string; commands: readonly Command[]; listId: string; selectedId: string | undefined }
+
+function Commands({ label, commands, listId, selectedId }: CommandsProps) {
   if (commands.length === 0) return null
   return (
-    <Spotlight.ActionsGroup label={label}>
+    <Spotlight.ActionsGroup label={label} role="group" aria-label={label}>
       {commands.map(({ key, label: name, description, icon: Picture, run }) => (
         <Spotlight.Action
           key={key}
+          // The library's command ignores the property `id`.
+          ref={option => option?.setAttribute('id', `${listId}/${key}`)}
+          role="option"
+          aria-selected={`${listId}/${key}` === selectedId}
           label={name}
           styles={styles}
           {...(description !== undefined && { description })}

@@ -51,6 +51,11 @@ export const appTexts = dictionary({
       `This browser keeps what you entered in ${counted('en', forms, { one: 'form', other: 'forms' })} and haven’t saved, also in other tabs. Logging out removes it.`,
     account: 'Your account',
     sessionUntil: (time: string) => `Session ends at ${time}`,
+    sessionEnds: {
+      title: (time: string) => `Your session ends at ${time}`,
+      text: 'Save your work, or log in again now. You will come back to this page.',
+      again: 'Log in again',
+    },
     toDark: 'Use dark theme',
     toLight: 'Use light theme',
     timeZone: 'Time zone',
@@ -67,6 +72,7 @@ export const appTexts = dictionary({
       newCampaign: 'New campaign',
       looking: 'Searching…',
       nothing: 'Nothing found',
+      found: (count: number) => counted('en', count, { one: 'result', other: 'results' }),
     },
     connection: {
       lost: 'No connection',
@@ -133,6 +139,11 @@ export const appTexts = dictionary({
       `Цей браузер зберігає те, що ви ввели у ${counted('uk', forms, { one: 'формі', few: 'формах', many: 'формах', other: 'форми' })}, зокрема в інших вкладках, але ще не надіслали. Під час виходу це буде видалено.`,
     account: 'Ваш обліковий запис',
     sessionUntil: time => `Сеанс завершиться о ${time}`,
+    sessionEnds: {
+      title: time => `Ваш сеанс завершиться о ${time}`,
+      text: 'Збережіть зроблене або ввійдіть знову зараз. Ви повернетеся на цю сторінку.',
+      again: 'Увійти знову',
+    },
     toDark: 'Увімкнути темну тему',
     toLight: 'Увімкнути світлу тему',
     timeZone: 'Часовий пояс',
@@ -149,6 +160,8 @@ export const appTexts = dictionary({
       newCampaign: 'Нова кампанія',
       looking: 'Шукаємо…',
       nothing: 'Нічого не знайдено',
+      found: count =>
+        counted('uk', count, { one: 'результат', few: 'результати', many: 'результатів', other: 'результату' }),
     },
     connection: {
       lost: 'Немає з’єднання',
