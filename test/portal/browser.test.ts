@@ -188,6 +188,39 @@ suite('a session', () => {
     assert.match(errors.splice(0).join(), /401/)
   })
 
+  test('that will soon end says so, without taking the focus, and a new login keeps input and page', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, logIn } = visitor
+    let endsInMs = 303_000
+    await page.route('**/portal/session', async route => {
+      if (route.request().method() !== 'GET') return route.continue()
+      const response = await route.fetch()
+      const session = await response.json()
+      const expiresAt = new Date(Date.now() + endsInMs).toISOString()
+      await route.fulfill({ response, json: { ...session, expiresAt } })
+    })
+    const manager = await addAccount(platform, { merchant: 'grocer' }, 'admin_user')
+    await logIn(manager, '/merchant/campaigns/new')
+    const name = page.getByRole('textbox', { name: 'Name', exact: true })
+    await name.fill('Half-written')
+    const notice = page.getByRole('alert').filter({ hasText: 'Your session ends at' })
+    assert.equal(await notice.count(), 0, 'only in the last five minutes')
+    await notice.waitFor()
+    assert.equal(await page.evaluate('document.activeElement.value'), 'Half-written')
+    await assertAccessible(visitor)
+    endsInMs = 7_200_000
+    await notice.getByRole('button', { name: 'Log in again' }).click()
+    await page.waitForURL('**/app/login*')
+    await notice.waitFor({ state: 'detached' })
+    assert.equal((await page.request.get('/portal/session')).status(), 401, 'the old session has ended')
+    await fillLogin(page, manager)
+    await page.waitForURL('**/app/merchant/campaigns/new')
+    await page.getByText('have been restored').waitFor()
+    assert.equal(await name.inputValue(), 'Half-written')
+    assert.equal(await notice.count(), 0)
+  })
+
   test('leads nobody to the pages of another kind of account', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return

@@ -1,17 +1,26 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Stack } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { api } from '../api/client.ts'
+import { isApiError } from '../api/errors.ts'
 import { endSession } from '../api/session-end.ts'
+import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import { heardOfKey, personOf, sessionQuery } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
+import { useNotify } from '../ui/notify.tsx'
+import { appTexts } from './texts.ts'
 
 const maxTimerMs = 2 ** 31 - 1
+/** How long before the end of the session the person is warned. The shortest session takes 15 minutes. */
+const warningMs = 5 * 60_000
 /** How long to wait before the login page is loaded, so that the person's first page is loaded before it. */
 const loginAfterMs = 3_000
 
 /**
  * Detects three changes: the session has expired, it has ended in another tab, or another person has logged in in
- * another tab. It also loads the login page's code, because somebody may log out without a connection.
+ * another tab. It warns before the session ends. It also loads the login page's code, because somebody may log out
+ * without a connection.
  */
 export function SessionWatch() {
   const session = useSession()
@@ -32,6 +41,7 @@ export function SessionWatch() {
     const timer = setTimeout(ask, Math.min(Math.max(left, 0) + 1000, maxTimerMs))
     return () => clearTimeout(timer)
   }, [session.expiresAt, queryClient])
+  useWarning(session.expiresAt)
 
   useEffect(() => {
     const check = (now: string | null) => {
@@ -51,4 +61,42 @@ export function SessionWatch() {
     }
   }, [person])
   return null
+}
+
+/** Five minutes before the session ends, shows a notice with a way to log in again. */
+function useWarning(expiresAt: string): void {
+  const { sessionEnds: texts } = useTexts(appTexts)
+  const format = useFormat()
+  const title = texts.title(format.time(expiresAt))
+  const notify = useNotify()
+  useEffect(() => {
+    const id = 'session-ends'
+    const show = () => {
+      if (Date.parse(expiresAt) > Date.now()) notify.warnedAs(id, title, <Warning />)
+    }
+    const timer = setTimeout(show, Math.max(Date.parse(expiresAt) - warningMs - Date.now(), 0))
+    return () => {
+      clearTimeout(timer)
+      notify.hide(id)
+    }
+  }, [expiresAt, title, notify])
+}
+
+/** Also ends the old session, so that the login page does not leave it open. Drafts stay, as at the end of a session. */
+function Warning() {
+  const { sessionEnds: texts } = useTexts(appTexts)
+  const notify = useNotify()
+  const end = useMutation({
+    mutationFn: () => api.DELETE('/portal/session'),
+    onSuccess: endSession,
+    onError: error => (isApiError(error, 401) ? endSession() : notify.failed(error)),
+  })
+  return (
+    <Stack gap="xs" align="flex-start">
+      {texts.text}
+      <Button size="xs" variant="default" loading={end.isPending} onClick={() => end.mutate()}>
+        {texts.again}
+      </Button>
+    </Stack>
+  )
 }
