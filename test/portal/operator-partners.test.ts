@@ -219,6 +219,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await button(page, 'Add user').click()
     await press(page, 'Add user')
     await page.getByText('Fill this in').nth(2).waitFor() // the merchant, the login and the password
+    await page.locator('input[data-path=partner]:focus').waitFor()
     await page.getByRole('combobox', { name: 'Merchant' }).fill('grocer')
     await page.getByRole('option', { name: 'Grocer' }).click()
     await field(page, 'Login').fill(site.admin.login)

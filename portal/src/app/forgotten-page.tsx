@@ -7,6 +7,7 @@ import { accountTexts } from '../account/texts.ts'
 import { api } from '../api/client.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import { type AccountType, accountTypes } from '../session/session.ts'
+import { focusFirst } from '../ui/focus-first.ts'
 import { Failure } from '../ui/states.tsx'
 import { LoginFrame } from './login-page.tsx'
 import { appTexts } from './texts.ts'
@@ -30,7 +31,7 @@ export function ForgottenPage() {
           {texts.done}
         </Alert>
       ) : (
-        <form noValidate onSubmit={form.onSubmit(values => send.mutate(values))}>
+        <form noValidate onSubmit={form.onSubmit(values => send.mutate(values), focusFirst)}>
           <Stack>
             {send.error && <Failure error={send.error} />}
             <Input.Wrapper size="md" label={typeAccount} labelElement="div" labelProps={{ id: typeLabel }}>

@@ -20,6 +20,7 @@ import {
 } from '../session/session.ts'
 import { sessionTexts } from '../session/texts.ts'
 import { errorText } from '../ui/error-text.ts'
+import { focusFirst } from '../ui/focus-first.ts'
 import { useNotify } from '../ui/notify.tsx'
 import { uiTexts } from '../ui/texts.ts'
 import { appTexts } from './texts.ts'
@@ -181,11 +182,6 @@ function CodeStep({ challenge, onBack }: { challenge: Challenge; onBack: () => v
       </Stack>
     </form>
   )
-}
-
-function focusFirst(errors: object, _values: unknown, event: React.SyntheticEvent<HTMLFormElement> | undefined): void {
-  const [first] = Object.keys(errors)
-  event?.currentTarget.querySelector<HTMLElement>(`[data-path="${first}"]`)?.focus()
 }
 
 /** @param wrong the text for a 401 */

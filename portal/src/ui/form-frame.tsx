@@ -1,6 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { modals } from '@mantine/modals'
-import type { ReactNode } from 'react'
+import type { FormEvent, ReactNode } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { Failure } from './states.tsx'
 import { uiTexts } from './texts.ts'
@@ -15,7 +15,7 @@ export function FormFrame(props: {
   action: string
   /** Skips this step of a guided flow. Without this function, the button closes the dialog. */
   onCancel?: (() => void) | undefined
-  onSubmit: () => void
+  onSubmit: (event: FormEvent<HTMLFormElement>) => void
   rest: unknown
   isPending: boolean
   children: ReactNode
@@ -27,7 +27,7 @@ export function FormFrame(props: {
       noValidate
       onSubmit={event => {
         event.preventDefault()
-        onSubmit()
+        onSubmit(event)
       }}
     >
       <Stack gap="md">

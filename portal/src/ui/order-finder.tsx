@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, List, Stack, Text, TextInput } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { dictionary } from '../i18n/texts.ts'
 import { type ProfileSearch, profileSearchOf } from './profile-search.ts'
@@ -52,6 +52,7 @@ function Finder({ search, onOpen }: FinderProps) {
   const texts = useTexts(finderTexts)
   const [typed, setTyped] = useState('')
   const [isWrong, setWrong] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
   const open = (orderId: string) => {
     modals.closeAll()
     onOpen(orderId)
@@ -69,11 +70,13 @@ function Finder({ search, onOpen }: FinderProps) {
     const input = profileSearchOf(typed)
     setWrong(input === null)
     if (input) find.mutate(input)
+    else field.current?.focus()
   }
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <TextInput
+          ref={field}
           label={texts.label}
           description={texts.hint}
           value={typed}

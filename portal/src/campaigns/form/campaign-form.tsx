@@ -4,6 +4,7 @@ import { IconAlertTriangle, IconLock } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { focusFirst } from '../../ui/focus-first.ts'
 import { Failure } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { CustomerCard } from '../detail/customer-card.tsx'
@@ -183,11 +184,6 @@ function Sections({ props, part, banks, isGrowing, currency }: Within) {
       <BannersSection {...part} />
     </>
   )
-}
-
-function focusFirst(errors: object, _values: unknown, event: React.SyntheticEvent<HTMLFormElement> | undefined): void {
-  const first = campaignFields.find(field => field in errors)
-  event?.currentTarget.querySelector<HTMLElement>(`[data-path="${first}"]`)?.focus()
 }
 
 type Shown = { values: CampaignValues; currency: string | null; retailer: { name: string; nameEn?: string | null } }

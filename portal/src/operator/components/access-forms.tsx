@@ -8,6 +8,7 @@ import { mayBeDone } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { sessionTexts } from '../../session/texts.ts'
+import { focusFirst } from '../../ui/focus-first.ts'
 import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
@@ -80,7 +81,7 @@ export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProp
     <FormFrame
       action={texts.addUser}
       onCancel={onCancel}
-      onSubmit={form.onSubmit(saveOnce)}
+      onSubmit={form.onSubmit(saveOnce, focusFirst)}
       rest={rest}
       isPending={save.isPending}
     >
@@ -166,7 +167,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
     <FormFrame
       action={texts.issue}
       onCancel={onCancel}
-      onSubmit={form.onSubmit(issueOnce)}
+      onSubmit={form.onSubmit(issueOnce, focusFirst)}
       rest={rest}
       isPending={issue.isPending}
     >
