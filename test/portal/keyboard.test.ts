@@ -255,3 +255,21 @@ suite('a bad connection', () => {
     assert.ok(errors.splice(0).every(error => error.includes('429')))
   })
 })
+
+test('the focus goes to the heading when its button is gone because somebody else was faster', async t => {
+  // This test moves the browser's clock, which cannot be undone, so it needs a browser of its own.
+  const visitor = await visit(t, platform, { isNew: true })
+  if (!visitor) return
+  const { page } = visitor
+  await page.clock.install()
+  const id = await createCampaign(platform, { name: 'Faster' })
+  await visitor.logIn(banker, `/bank/campaigns/${id}`)
+  const takePart = button(page, 'Take part').first()
+  await takePart.focus()
+  const bank = await openCampaignBank(platform)
+  assert.equal((await bank.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+  // The page reads the campaign every 30 s.
+  await page.clock.fastForward('00:31')
+  await takePart.waitFor({ state: 'detached' })
+  await page.locator('h1:focus').waitFor()
+})

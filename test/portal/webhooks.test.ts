@@ -175,6 +175,13 @@ test('a new secret asks for a fresh factor; disabled, enabled, deleted', async t
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('menuitem', { name }).click()
   }
+  for (const name of ['New secret', 'Edit', 'Delete']) {
+    await choose(name)
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.locator('button:focus').filter({ hasText: 'More' }).waitFor()
+  }
   await choose('New secret')
   await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click()
   await page.getByRole('dialog').locator('input[autocomplete=current-password]').fill(manager.password)
@@ -312,8 +319,17 @@ test('the operator: all endpoints, disabled ones first, and its own', async t =>
     await page.getByRole('button', { name: `Actions for ${url}/off` }).click()
     await page.getByRole('menuitem', { name }).click()
   }
+  const hasFocus = () => page.locator(`button:focus[aria-label="Actions for ${url}/off"]`).waitFor()
   await choose('Enable')
   await row(page, `${url}/off`).getByText('Enabled').waitFor()
+  await hasFocus()
+  for (const name of ['Disable', 'Replay from…']) {
+    await choose(name)
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await hasFocus()
+  }
   await choose('Disable')
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
   await row(page, `${url}/off`).getByText('By the platform').waitFor()

@@ -9,7 +9,7 @@ import { PreferencesProvider, useTexts } from '../i18n/preferences.tsx'
 import { wayBack } from '../routing/way-back.ts'
 import { isInputKept } from '../session/draft.ts'
 import { forgetSession, wasLeftElsewhere } from '../session/session.ts'
-import { keepFocus, watchFocus } from '../ui/keep-focus.ts'
+import { keepFocus, keepFocusAtRead, watchFocus } from '../ui/keep-focus.ts'
 import { uiTexts } from '../ui/texts.ts'
 import { closeTopDialog, TopDialog, useIsTopDialogOpen } from '../ui/top-dialog.tsx'
 import { isLost, learnFrom, watchConnection } from './connection.ts'
@@ -26,7 +26,13 @@ const mutationCache = new MutationCache({
 // Requests never wait for the connection (`networkMode: 'always'`): without a connection they fail at once, and are
 // never sent later.
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache(outcome),
+  queryCache: new QueryCache({
+    ...outcome,
+    onSuccess() {
+      learnFrom()
+      keepFocusAtRead()
+    },
+  }),
   mutationCache,
   defaultOptions: {
     queries: {

@@ -9,7 +9,7 @@ const intervalMs = 50
  */
 const settlingMs = 2_000
 
-/** The element that had the focus last, and the last such element outside dialogs. */
+/** The element that had the focus last, and the last such element outside dialogs and menus. */
 let last: Element | null = null
 let lastOnPage: Element | null = null
 
@@ -17,7 +17,7 @@ export function watchFocus(): void {
   addEventListener('focusin', ({ target }) => {
     if (!(target instanceof Element)) return
     last = target
-    if (!target.closest('[role=dialog]')) lastOnPage = target
+    if (!target.closest('[role=dialog]')) lastOnPage = buttonOfMenu(target) ?? target
   })
   // A click can remove or disable its own button, such as "Clear filters", or "next page" on the last page. So look for
   // a lost focus after each click.
@@ -29,6 +29,20 @@ export function watchFocus(): void {
     },
     { capture: true },
   )
+  // Escape closes a dialog, whose opener may be gone, such as an item of a menu.
+  addEventListener(
+    'keydown',
+    ({ key }) => {
+      if (key === 'Escape' && document.activeElement?.closest('[role=dialog]')) follow()
+    },
+    { capture: true },
+  )
+}
+
+/** The button that opened the menu with this item; null: it is no item of a menu. */
+function buttonOfMenu(item: Element): Element | null {
+  const id = item.closest('[role=menu]')?.getAttribute('aria-labelledby')
+  return id ? document.getElementById(id) : null
 }
 
 /** One function for each request that is under way. It returns whether the answer is still awaited. */
@@ -65,6 +79,23 @@ function follow(): void {
     else if (endsAt === null) endsAt = performance.now() + settlingMs
     else if (isLost()) focusNearest()
     if (endsAt !== null && performance.now() > endsAt) clearInterval(timer)
+  }, intervalMs)
+}
+
+let following: number | undefined
+
+/**
+ * Call this when data was read, before the page shows it. If that removes or disables the focused element, the focus
+ * goes where `keepFocus` sends it. A person who has put the focus nowhere keeps it so.
+ */
+export function keepFocusAtRead(): void {
+  const focused = document.activeElement
+  if (focused === null || focused === document.body) return
+  window.clearInterval(following)
+  const endsAt = performance.now() + settlingMs
+  following = window.setInterval(() => {
+    if (isLost() && !isSending() && !isUsable(focused, null)) focusNearest()
+    if (performance.now() > endsAt) window.clearInterval(following)
   }, intervalMs)
 }
 

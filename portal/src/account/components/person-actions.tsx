@@ -6,7 +6,6 @@ import { ActionIcon, Group, Menu, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { IconDotsVertical } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRef } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
@@ -23,17 +22,12 @@ import type { ChosenAccount } from './account-choice.tsx'
 import { EmailForm } from './email-form.tsx'
 
 type Props = { person: Person; account: ChosenAccount }
-/**
- * @property focus moves the focus to the menu's button, because the menu item no longer exists when its dialog closes
- */
-type ItemsProps = Props & { focus: () => void }
 
 export const useRoleTexts = (): Record<string, string> => useTexts(sessionTexts).role
 
 export function PersonActions({ person, account }: Props) {
   const texts = useTexts(accountTexts).people
   const session = useSession()
-  const button = useRef<HTMLButtonElement>(null)
   const isSelf = person.login === session.login && account.typeAccount === session.typeAccount
   const Items = isSelf ? OwnItems : itemsOf[person.status]
   return (
@@ -41,12 +35,12 @@ export function PersonActions({ person, account }: Props) {
       {isSelf && <Text c="dimmed">{texts.you}</Text>}
       <Menu position="bottom-end" withinPortal>
         <Menu.Target>
-          <ActionIcon ref={button} variant="subtle" color="gray" aria-label={texts.more(person.login)}>
+          <ActionIcon variant="subtle" color="gray" aria-label={texts.more(person.login)}>
             <IconDotsVertical size={18} aria-hidden />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Items person={person} account={account} focus={() => button.current?.focus()} />
+          <Items person={person} account={account} />
         </Menu.Dropdown>
       </Menu>
     </Group>
@@ -59,33 +53,32 @@ const itemsOf = { invited: InvitedItems, active: ActiveItems, disabled: Disabled
  * The items for the person's own row. People can change only their own e-mail address here, not their role, status or
  * second factor.
  */
-function OwnItems({ person, focus }: ItemsProps) {
-  return <EmailItem person={person} focus={focus} />
+function OwnItems({ person }: Props) {
+  return <EmailItem person={person} />
 }
 
-function EmailItem({ person, focus }: Pick<ItemsProps, 'person' | 'focus'>) {
+function EmailItem({ person }: Pick<Props, 'person'>) {
   const texts = useTexts(accountTexts).people
   const ask = () =>
     modals.open({
       title: texts.emailTitle(person.login),
       children: <EmailForm person={person} />,
-      onClose: () => setTimeout(focus, dialogClosesMs),
     })
   return <Menu.Item onClick={ask}>{texts.changeEmail}</Menu.Item>
 }
 
-function InvitedItems({ person, account, focus }: ItemsProps) {
+function InvitedItems({ person, account }: Props) {
   const texts = useTexts(accountTexts).people
-  const asked = useAsked(focus)
+  const asked = useAsked()
   const withdraw = useWithdraw(person, account)
   const question = { title: texts.withdrawTitle(person.login), text: texts.withdrawText, action: texts.withdraw }
   return <Menu.Item onClick={asked(question, () => withdraw.mutate())}>{texts.withdraw}</Menu.Item>
 }
 
-function ActiveItems({ person, account, focus }: ItemsProps) {
+function ActiveItems({ person, account }: Props) {
   const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()
-  const asked = useAsked(focus)
+  const asked = useAsked()
   const { change, resetPassword, resetFactor } = useChanges(person)
   const { login, email } = person
   const toRole = (role: string) => ({
@@ -115,7 +108,7 @@ function ActiveItems({ person, account, focus }: ItemsProps) {
           </Menu.Item>
         ))}
       <Menu.Divider />
-      <EmailItem person={person} focus={focus} />
+      <EmailItem person={person} />
       <Menu.Item onClick={asked(forPassword, () => resetPassword.mutate())}>{texts.resetPassword}</Menu.Item>
       {person.mfa.length > 0 && (
         <Menu.Item onClick={asked({ ...forFactor, isDangerous: true }, () => resetFactor.mutate())}>
@@ -129,9 +122,9 @@ function ActiveItems({ person, account, focus }: ItemsProps) {
   )
 }
 
-function DisabledItems({ person, focus }: ItemsProps) {
+function DisabledItems({ person }: Props) {
   const texts = useTexts(accountTexts).people
-  const asked = useAsked(focus)
+  const asked = useAsked()
   const { change, erase } = useChanges(person)
   const question = {
     title: texts.eraseTitle(person.login),
@@ -141,14 +134,7 @@ function DisabledItems({ person, focus }: ItemsProps) {
   }
   return (
     <>
-      <Menu.Item
-        onClick={() => {
-          setTimeout(focus)
-          change.mutate({ disabled: false })
-        }}
-      >
-        {texts.enable}
-      </Menu.Item>
+      <Menu.Item onClick={() => change.mutate({ disabled: false })}>{texts.enable}</Menu.Item>
       <Menu.Item color="red" onClick={asked(question, () => erase.mutate())}>
         {texts.erase}
       </Menu.Item>
@@ -158,21 +144,11 @@ function DisabledItems({ person, focus }: ItemsProps) {
 
 type Question = Parameters<ReturnType<typeof useConfirm>>[0]
 
-/**
- * How long we wait before we set the focus. When a dialog closes, it first tries to return the focus to the menu item,
- * which no longer exists.
- */
-const dialogClosesMs = 30
-
 /** @returns a function that creates click handlers. A handler asks the question, and makes the change after a yes */
-function useAsked(focus: () => void): (question: Question, change: () => void) => () => void {
+function useAsked(): (question: Question, change: () => void) => () => void {
   const confirm = useConfirm()
   return (question, change) => async () => {
-    const isAgreed = await confirm(question)
-    setTimeout(() => {
-      focus()
-      if (isAgreed) change()
-    }, dialogClosesMs)
+    if (await confirm(question)) change()
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
@@ -140,6 +141,9 @@ function SetUp({ secret, qr, uri, onDone }: Begun & { onDone: (codes: { recovery
   const fresh = useFreshFactor()
   const form = useForm({ initialValues: { code: '' } })
   const { place, clear, rest } = useFieldErrors(form, ['code'])
+  // The button that was pressed is gone, so the focus goes to the beginning of what replaces it.
+  const start = useRef<HTMLParagraphElement>(null)
+  useEffect(() => start.current?.focus({ preventScroll: true }), [])
   const confirm = useMutation({
     mutationFn: ({ code }: { code: string }) =>
       fresh(() => answer(api.POST('/portal/mfa/totp/confirm', { body: { code: code.trim() } }))),
@@ -150,7 +154,9 @@ function SetUp({ secret, qr, uri, onDone }: Begun & { onDone: (codes: { recovery
   return (
     <form noValidate onSubmit={form.onSubmit(values => confirm.mutate(values))}>
       <Stack maw={460}>
-        <Text>{texts.scan}</Text>
+        <Text ref={start} tabIndex={-1}>
+          {texts.scan}
+        </Text>
         <Image src={qr} alt={texts.qr} w={220} h={220} />
         {/* A phone cannot scan its own screen. Its app can open this address. */}
         <Button component="a" href={uri} variant="default" hiddenFrom="md">
