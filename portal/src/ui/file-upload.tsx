@@ -62,7 +62,10 @@ export function FileUpload<Data>(props: {
         maxSize={maxBytes}
         disabled={isDisabled}
         className={classes.zone ?? ''}
-        inputProps={{ 'aria-label': texts.upload.choose }}
+        role="button"
+        aria-disabled={isDisabled}
+        // Screen readers see one button only, not also the browser's own file input.
+        inputProps={{ 'aria-label': texts.upload.choose, style: { display: 'none' } }}
         onDrop={() => {}}
         onDropAny={take}
       >

@@ -68,7 +68,7 @@ export function OrdersPage() {
       />
       {rows && rows.length > 0 && (
         <Group justify="space-between" mt="md" gap="sm">
-          <Text size="sm" c="dimmed" role="status">
+          <Text size="sm" c="dimmed">
             {hasMore ? texts.shown(rows.length) : texts.all(rows.length)}
           </Text>
           {hasMore && (

@@ -1,5 +1,6 @@
-import { Button, Group, NativeSelect, Stack, Switch, Text, Title } from '@mantine/core'
+import { Button, Group, Menu, Stack, Switch, Text, Title } from '@mantine/core'
 import { modals } from '@mantine/modals'
+import { IconChevronDown } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
@@ -61,15 +62,16 @@ function OneOperator({ operator }: { operator: MobileOperator }) {
     onError: notify.failed,
     onSettled: changed,
   })
-  const ask = async (status: (typeof statuses)[number]) => {
+  const ask = async (next: (typeof statuses)[number]) => {
     const question = {
-      title: texts.statusTitles[status](name),
-      text: texts.statusTexts[status],
-      action: texts.statusActions[status],
-      isDangerous: status !== 'active',
+      title: texts.statusTitles[next](name),
+      text: texts.statusTexts[next],
+      action: texts.statusActions[next],
+      isDangerous: next !== 'active',
     }
-    if (await confirm(question)) setStatus.mutate(status)
+    if (await confirm(question)) setStatus.mutate(next)
   }
+  const status = setStatus.isPending ? setStatus.variables : operator.status
   const add = () => modals.open({ title: texts.add, children: <TariffForm operator={operator} /> })
   const edit = () => modals.open({ title: texts.editOperator(name), children: <OperatorForm operator={operator} /> })
   return (
@@ -82,15 +84,26 @@ function OneOperator({ operator }: { operator: MobileOperator }) {
         </Group>
         {mayChange && (
           <Group gap="sm">
-            <NativeSelect
-              aria-label={`${texts.status}: ${name}`}
-              data={statuses.map(value => ({ value, label: texts.statuses[value] }))}
-              value={setStatus.isPending ? setStatus.variables : operator.status}
-              onChange={({ currentTarget }) => {
-                const status = statuses.find(each => each === currentTarget.value)
-                if (status) void ask(status)
-              }}
-            />
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <Button
+                  variant="default"
+                  aria-label={`${texts.status}: ${name}, ${texts.statuses[status]}`}
+                  rightSection={<IconChevronDown size={16} aria-hidden />}
+                >
+                  {texts.statuses[status]}
+                </Button>
+              </Menu.Target>
+              <Menu.Dropdown>
+                {statuses
+                  .filter(each => each !== status)
+                  .map(each => (
+                    <Menu.Item key={each} onClick={() => void ask(each)}>
+                      {texts.statusActions[each]}
+                    </Menu.Item>
+                  ))}
+              </Menu.Dropdown>
+            </Menu>
             <Button variant="default" aria-label={texts.editOperator(name)} onClick={edit}>
               {texts.edit}
             </Button>

@@ -25,7 +25,7 @@ import type { TableSearch } from './use-table-search.ts'
  * @param props.isSizeChosen the person can choose the page size (`usePageSize`)
  * @param props.onSearch changes the sorting or the page, usually in the URL (`useSetSearch`); without it the table has
  *   no sorting or paging
- * @param props.empty shown instead of a table without rows
+ * @param props.empty shown instead of a table without rows, and read aloud
  */
 export function DataTable<Row>(props: {
   label: string
@@ -45,18 +45,13 @@ export function DataTable<Row>(props: {
   // Many rows are drawn in small steps, so that the browser can handle clicks and keys in between.
   const rows = useDeferredValue(isPast ? undefined : props.rows)
   const texts = useTexts(uiTexts)
-  if (query.error && !rows) return <NotRead error={query.error} onRetry={() => void query.refetch()} />
-  const further = onSearch && <Further paging={paging} after={after} onSearch={onSearch} />
-  if (rows?.length === 0)
-    return (
-      <>
-        <Card p={0}>{empty ?? <Empty title={texts.table.empty} />}</Card>
-        {further}
-      </>
-    )
+  const isFailed = query.error && !rows
+  const isEmpty = rows?.length === 0
   const sort = sorting && onSearch ? { sorting, onSearch } : null
+  // `Pages` says how many rows there are.
+  const status = rows ? !(paging && onSearch) && texts.table.found(rows.length) : texts.loading
 
-  return (
+  const table = (
     <Box aria-busy={query.isFetching} className={classes.frame} data-stale={(query.isFetching && rows) || undefined}>
       {sort && <SortSelect columns={columns} {...sort} />}
       <Card p={0} className={classes.card}>
@@ -82,7 +77,6 @@ export function DataTable<Row>(props: {
           </Table.Tbody>
         </Table>
       </Card>
-      {!rows && <VisuallyHidden role="status">{texts.loading}</VisuallyHidden>}
       {paging && onSearch && (
         <Pages
           paging={paging}
@@ -90,8 +84,19 @@ export function DataTable<Row>(props: {
           onPage={page => onSearch({ page: page === 1 ? undefined : page })}
         />
       )}
-      {further}
     </Box>
+  )
+  return (
+    <div>
+      {/* Screen readers announce changes only inside an element that was there before. */}
+      <div role="status">
+        {isEmpty && <Card p={0}>{empty ?? <Empty title={texts.table.empty} />}</Card>}
+        {!isEmpty && !isFailed && <VisuallyHidden>{status}</VisuallyHidden>}
+      </div>
+      {isFailed && <NotRead error={query.error} onRetry={() => void query.refetch()} />}
+      {!isEmpty && !isFailed && table}
+      {onSearch && !isFailed && <Further paging={paging} after={after} onSearch={onSearch} />}
+    </div>
   )
 }
 
