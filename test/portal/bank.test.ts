@@ -400,7 +400,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await button(page, 'Clear filters').click()
     const byId = page.getByRole('searchbox', { name: 'Perkline order ID' })
     await byId.fill('019aa5a2')
-    await sees(page, 'Enter the whole order ID')
+    await page.getByRole('alert').getByText('Enter the whole order ID').waitFor()
     await assertAccessible(visitor)
     await byId.fill(orders['back-1'] ?? '')
     await sees(page, /^1 order$/)
