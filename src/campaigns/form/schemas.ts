@@ -39,7 +39,6 @@ const money = (description: string, bounds: object, example: number) =>
   Type.Number({
     maximum: maxMoney,
     ...bounds,
-    'x-documented': { multipleOf: 0.01 },
     description: `${description}; at most 2 decimals`,
     examples: [example],
   })
