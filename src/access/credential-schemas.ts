@@ -6,7 +6,7 @@ import { DomainError } from '../errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
 import { addDuration } from '../text/duration.ts'
-import { controls, everyInvisible, invisible, invisibleAbove } from '../text/visible.ts'
+import { controls, documentedInvisible, everyInvisible, invisible, invisibleAbove } from '../text/visible.ts'
 import { listedRevokedDays, maxListedRevoked } from './credential-store.ts'
 
 const maxLabelLength = 200
@@ -14,13 +14,14 @@ const maxLabelLength = 200
 export const credentialLabel = Type.String({
   maxLength: maxLabelLength,
   pattern: `^[^${controls}${invisible}${invisibleAbove}]*$`,
-  'x-documented': { pattern: `^[^${controls}${invisible}]*$` },
+  'x-documented': { pattern: `^[^${controls}${documentedInvisible}]*$` },
   ...mustBe('visible-line', { max: maxLabelLength }),
   default: '',
   description: 'For people',
   examples: ['Core banking'],
 })
 const maxLoginLength = 128
+const unseen = `${controls}${documentedInvisible}`
 /** The login of a new person. It has no space at its beginning or end, because " olena" would look like "olena". */
 export const newLogin = (description: string) =>
   Type.String({
@@ -28,7 +29,7 @@ export const newLogin = (description: string) =>
     maxLength: maxLoginLength,
     pattern: `^[^${everyInvisible}\\p{Z}](?:[^${everyInvisible}]*[^${everyInvisible}\\p{Z}])?$`,
     'x-documented': {
-      pattern: `^[^${controls}${invisible} \\xa0]([^${controls}${invisible}]*[^${controls}${invisible} \\xa0])?$`,
+      pattern: `^[^${unseen} \\xa0]([^${unseen}]*[^${unseen} \\xa0])?$`,
     },
     ...mustBe('login', { max: maxLoginLength }),
     description,

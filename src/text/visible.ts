@@ -6,13 +6,19 @@
 export const controls = '\\x00-\\x1f\\x7f-\\x9f'
 
 /**
+ * The part of `invisible` that the published patterns contain: all but the line separators U+2028 and U+2029. Some
+ * generators of clients write a pattern as the literal of a regular expression, which must not contain these.
+ */
+export const documentedInvisible =
+  '\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164' +
+  '\\ue000-\\uf8ff\\ufe00-\\ufe0e\\ufeff\\uffa0\\ufff0-\\ufffb'
+
+/**
  * Characters that cannot be seen, that end a line, that turn the direction of the text, or that each font draws
  * differently. With such characters, a name could look like another name. Joiners (U+200C, U+200D) and U+FE0F are
  * allowed, because words of some languages and many emoji need them.
  */
-export const invisible =
-  '\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164' +
-  '\\ue000-\\uf8ff\\ufe00-\\ufe0e\\ufeff\\uffa0\\ufff0-\\ufffb'
+export const invisible = `\\u2028\\u2029${documentedInvisible}`
 
 /**
  * The invisible characters above U+FFFF. They are only for patterns that our own code checks, because not all engines

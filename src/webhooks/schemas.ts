@@ -5,7 +5,7 @@ import { nullable } from '../http/openapi/operations.ts'
 import { closed, count, instant, text, uuid } from '../http/schemas.ts'
 import { listParameters, newestFirstOf } from '../partner/lists.ts'
 import { fromToParameters } from '../text/span.ts'
-import { invisible, invisibleAbove } from '../text/visible.ts'
+import { documentedInvisible, invisible, invisibleAbove } from '../text/visible.ts'
 import { deliveryStates } from './delivery-store.ts'
 import { disabledReasons, endpointOrders, endpointStatuses } from './endpoint-store.ts'
 import { outcomes } from './sender.ts'
@@ -23,7 +23,7 @@ const url = Type.String({
   examples: ['https://bank.example/perkline'],
 })
 const longestDescription = 255
-const documentedPattern = `^[^${invisible}]*$`
+const documentedPattern = `^[^${documentedInvisible}]*$`
 const descriptionBy = (pattern: string) =>
   nullable(
     Type.String({

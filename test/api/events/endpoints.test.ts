@@ -55,7 +55,7 @@ test('what an endpoint may be, whose it is, and how many there are', async () =>
     assert.equal((await call('POST', '/webhook-endpoints', { url: wrong })).status, 400, wrong)
   assert.equal((await call('POST', '/webhook-endpoints', { url, eventTypes: ['x.y'] })).status, 400)
   assert.equal((await call('POST', '/webhook-endpoints', { url, startAfter: 1_000_000 })).status, 400)
-  for (const odd of '\u034f\u061c\u200b\u200e\u202e\u2060\u2066\u2800\u3164\ue000\ufe0e\ufeff\ufff9\u{1d173}\u{e0041}\u{e0100}') {
+  for (const odd of '\u034f\u061c\u200b\u200e\u2028\u2029\u202e\u2060\u2066\u2800\u3164\ue000\ufe0e\ufeff\ufff9\u{1d173}\u{e0041}\u{e0100}') {
     const refused = await call('POST', '/webhook-endpoints', { url, description: `to${odd}us` })
     assert.equal(refused.status, 400, JSON.stringify(odd))
     assert.match(refused.text, /description must be/)

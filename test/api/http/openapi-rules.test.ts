@@ -101,6 +101,8 @@ test('generators can read every schema', () => {
       if (schema.enum && schema.type === undefined) wrong.push(`${at}: an enum needs a type`)
       if (/\(\?[=!<]|\\[pP]\{/.test(schema.pattern ?? ''))
         wrong.push(`${at}: a pattern needs to do without look-around and \\p (see 'x-documented')`)
+      // Some generators write a pattern as the literal of a regular expression, which must not contain a line separator.
+      if (/\\u202[89]/.test(schema.pattern ?? '')) wrong.push(`${at}: a pattern needs to do without U+2028 and U+2029`)
       // Many validators divide floating-point numbers, and so refuse valid amounts such as 0.57.
       if (schema.multipleOf !== undefined && !Number.isInteger(schema.multipleOf))
         wrong.push(`${at}: multipleOf needs to be an integer; describe the decimals in words`)
