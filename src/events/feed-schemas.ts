@@ -169,6 +169,7 @@ export const webhooks = Object.fromEntries(
         security: [],
         parameters: Object.keys(webhookHeaders).map(name => ({ $ref: `#/components/parameters/${name}` })),
         requestBody: {
+          required: true,
           content: {
             'application/json': {
               schema: {

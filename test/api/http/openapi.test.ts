@@ -113,6 +113,10 @@ test('a body is required where the operation needs one, and only there', () => {
     if (operation.requestBody) bodies.set(operation.operationId, operation.requestBody.required ?? false)
   for (const operationId of optional) assert.equal(bodies.get(operationId), false, operationId)
   for (const operationId of required) assert.equal(bodies.get(operationId), true, operationId)
+  for (const { file } of documents) {
+    const { webhooks = {} } = JSON.parse(readFileSync(snapshotUrl(file), 'utf8'))
+    for (const [type, { post }] of Object.entries<any>(webhooks)) assert.equal(post.requestBody.required, true, type)
+  }
 })
 
 test('every operation with a body documents its answers to a wrong body', () => {
