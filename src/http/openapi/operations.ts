@@ -30,7 +30,7 @@ export type Document = {
   tags: { name: string; description: string }[]
   /** Whether any operation needs a token. */
   secured: boolean
-  /** How to get a token; default: from `POST /getToken/auth`. */
+  /** How to get a token; default: as systems and people of partners get it. */
   tokenDescription?: string
   /** Schemas that get a name in the document; each has an `$id`. */
   components: TSchema[]
@@ -46,7 +46,9 @@ const links =
   '[events, webhooks, orders and statements](/partner/v1/swagger). ' +
   'Get a token with [POST /getToken/auth](/swagger#/Tokens/issueToken).'
 
-const defaultToken = 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds'
+const defaultToken =
+  'The `access_token` of `POST /getToken/auth` (systems) or of `POST /auth/login` (people), valid for as many seconds as `expire` says. ' +
+  'Operations on people, credentials, sessions, second factors and the security policy take only a person’s.'
 const bearerToken = (description = defaultToken) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description }) as const
 

@@ -128,6 +128,28 @@ test('every operation with a body documents its answers to a wrong body', () => 
     }
 })
 
+test('the documents say which token an operation takes: only a person’s for those of the tag People', async () => {
+  for (const { file } of documents) {
+    const { description } = JSON.parse(readFileSync(snapshotUrl(file), 'utf8')).components.securitySchemes.bearerToken
+    assert.match(description, /`POST \/auth\/login`/, file)
+  }
+  const platform = await startPlatform({ RATE_LIMIT: '1000/1000', API_RATE_LIMIT: '1000/1000' })
+  try {
+    const tokens = [await platform.bankToken(), await platform.merchantToken()]
+    const ofPeople = [...operations()].filter(
+      ({ operation }) => operation.tags.includes('People') && operation.security.length > 0,
+    )
+    assert.ok(ofPeople.length > 20)
+    for (const { path, method, name } of ofPeople)
+      for (const token of tokens) {
+        const { status, body } = await platform.call(method, path.replaceAll(/{.*?}/g, 'x'), { token })
+        assert.deepEqual([status, body.message], [403, 'This operation is for people, not for systems'], name)
+      }
+  } finally {
+    await platform.close()
+  }
+})
+
 /** These answers have the headers `RateLimit...` only if the request was counted before it was refused. */
 const refusedEarly = [401, 403]
 
