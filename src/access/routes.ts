@@ -32,24 +32,21 @@ const GatewayBody = named(
   ),
 )
 
-export const LoginBody = named(
-  'Login',
-  Type.Object(
-    {
-      typeAccount: Type.Enum([...accountTypes], {
-        title: 'AccountType',
-        description: 'Kind of account: a merchant (`retailer`), a bank or the platform',
-      }),
-      login: Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'Login of the portal user',
-        examples: ['olena'],
-      }),
-      password: Type.String({ minLength: 1, maxLength: maxTypedLength, description: 'Password of the portal user' }),
-    },
-    { additionalProperties: false },
-  ),
+export const LoginBody = Type.Object(
+  {
+    typeAccount: Type.Enum([...accountTypes], {
+      title: 'AccountType',
+      description: 'Kind of account: a merchant (`retailer`), a bank or the platform',
+    }),
+    login: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Login of the portal user',
+      examples: ['olena'],
+    }),
+    password: Type.String({ minLength: 1, maxLength: maxTypedLength, description: 'Password of the portal user' }),
+  },
+  { additionalProperties: false },
 )
 
 export type AccessRoutesDeps = { logins: Logins }

@@ -114,6 +114,19 @@ test('generators can read every schema', () => {
   assert.deepEqual(wrong, none)
 })
 
+test('no two names of a document differ only in case: generators write one file for each', () => {
+  for (const { file, document } of parsed) {
+    const ids = operations.filter(one => one.file === file).map(({ operation }) => operation.operationId)
+    const names = [...Object.keys(document.components.schemas), ...ids]
+    const folded = names.map(name => name.toLowerCase())
+    assert.deepEqual(
+      names.filter(name => folded.filter(one => one === name.toLowerCase()).length > 1),
+      none,
+      file,
+    )
+  }
+})
+
 test('only required parameters have an example: the page of a document sends every example', () => {
   const wrong: string[] = []
   for (const { file, operation } of operations)
