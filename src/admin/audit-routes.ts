@@ -4,7 +4,7 @@ import Type from 'typebox'
 import type { Clock } from '../clock.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { sendProgress } from '../http/answer/line-answer.ts'
-import { nullable } from '../http/openapi/operations.ts'
+import { lineContent, nullable } from '../http/openapi/operations.ts'
 import { count, flag, instant, text } from '../http/schemas.ts'
 import { type AuditDeps, type AuditOptions, audit, findLastAudits } from '../upkeep/audit/audit.ts'
 import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
@@ -99,7 +99,7 @@ const runSchema = {
       description: 'The result of the checks',
       content: {
         'application/json': { schema: Audit },
-        'application/x-ndjson': { schema: Type.Unsafe<NodeJS.ReadableStream>(AuditLine) },
+        ...lineContent(AuditLine),
       },
     },
     ...operatorErrors({ 409: 'Another audit is running' }),

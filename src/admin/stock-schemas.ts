@@ -62,7 +62,7 @@ export const ImportLine = Type.Object(
       ),
     ),
   },
-  { description: 'One of the two' },
+  { title: 'ImportLine', description: 'One of the two' },
 )
 
 export const maxWithdrawn = 10_000
@@ -154,5 +154,5 @@ export const RotationLine = Type.Object(
     ),
     error: Type.Optional(Type.String({ description: 'Why it stopped' })),
   },
-  { description: 'One of the three' },
+  { title: 'KeyRotationLine', description: 'One of the three' },
 )

@@ -1,6 +1,6 @@
 /** Schemas of audit log entries in the Partner API. */
 import Type from 'typebox'
-import { nullable } from '../http/openapi/operations.ts'
+import { lineContent, nullable } from '../http/openapi/operations.ts'
 import { closed, instant, text, uuid } from '../http/schemas.ts'
 import { accountKinds, actorKinds, type EntryChange, outcomes, viaKinds } from '../outbox/audit-entry.ts'
 import { listParameters, newestFirstOf } from '../partner/lists.ts'
@@ -113,27 +113,18 @@ export const LogQuery = Type.Object({ ...fromToParameters, account }, closed)
 const hex = (description: string) =>
   text(description, '5d41402abc4b2a76b9719d911017c592ae2f1e6e0f4a4c3c8f8f4f6a0b1c2d3e')
 
-/** The lines of an export. */
-export const LogLines = {
-  description: 'A JSON object in each line',
-  content: {
-    'application/x-ndjson': {
-      schema: Type.Unsafe<NodeJS.ReadableStream>(
-        Type.Object(
-          {
-            seq: Type.Optional(
-              Type.Integer({ description: 'Number among all entries; of the whole log only', examples: [1] }),
-            ),
-            entry: text('The entry: the JSON text that is hashed', '{"accountSeq":1}'),
-            accountHash: hex('The hash of the account’s chain, in hexadecimal digits'),
-            hash: Type.Optional(hex('The hash of all entries; of the whole log only')),
-          },
-          { title: 'AuditLogLine', description: 'A line of the audit log' },
-        ),
-      ),
-    },
+const LogLine = Type.Object(
+  {
+    seq: Type.Optional(Type.Integer({ description: 'Number among all entries; of the whole log only', examples: [1] })),
+    entry: text('The entry: the JSON text that is hashed', '{"accountSeq":1}'),
+    accountHash: hex('The hash of the account’s chain, in hexadecimal digits'),
+    hash: Type.Optional(hex('The hash of all entries; of the whole log only')),
   },
-}
+  { title: 'AuditLogLine', description: 'A line of the audit log' },
+)
+
+/** The answer of an export. */
+export const LogLines = { description: 'A JSON object in each line', content: lineContent(LogLine) }
 
 export const CheckpointsQuery = Type.Object({ ...fromToParameters, ...listParameters }, closed)
 

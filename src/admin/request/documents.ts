@@ -1,7 +1,7 @@
 /** Parts of the API description that all operations of the operator's interface share. */
 import Type, { type TSchema } from 'typebox'
 import { OperatorError } from '../../http/errors.ts'
-import { errorAnswers } from '../../http/openapi/operations.ts'
+import { errorAnswers, lineContent } from '../../http/openapi/operations.ts'
 
 export const closed = { additionalProperties: false }
 export const NoQuery = Type.Object({}, closed)
@@ -78,7 +78,7 @@ export const operation = (
 /** An answer of many lines, each a JSON value. */
 export const lines = (line: TSchema, description: string) => ({
   description,
-  content: { 'application/x-ndjson': { schema: Type.Unsafe<NodeJS.ReadableStream>(line) } },
+  content: lineContent(line),
 })
 
 /** The schema of a body that is a file. It is only documentation, because the file is read while it arrives. */

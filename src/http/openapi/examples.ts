@@ -30,6 +30,8 @@ export function exampleOf(
 ): unknown {
   recorded ??= JSON.parse(readFileSync(examplesUrl, 'utf8')) as Examples
   const example = recorded[operationId]?.[status]
+  // For an answer of many lines, one line is recorded.
+  if (example !== undefined && of?.type === 'application/x-ndjson') return `${JSON.stringify(example)}\n`
   // A picture has no example, because an example here is text.
   if (example !== undefined || of === undefined) return of?.type.startsWith('image/') ? undefined : example
   if (of.type !== 'application/json' || Number(status) < 400) return undefined

@@ -188,6 +188,23 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 export const nullableEnum = <const Value extends string>(values: readonly Value[], options: object) =>
   Type.Unsafe<Value | null>({ type: ['string', 'null'], enum: [...values, null], ...options })
 
+/**
+ * The content of an answer of many lines, each a JSON object. All lines together are not JSON, so the answer is documented
+ * as a text, and `contentSchema` describes its lines.
+ *
+ * @param line the schema of a line; it has a `title`
+ */
+export const lineContent = (line: TSchema) => ({
+  'application/x-ndjson': {
+    schema: Type.Unsafe<NodeJS.ReadableStream>({
+      type: 'string',
+      contentMediaType: 'application/x-ndjson',
+      contentSchema: { type: 'array', items: line },
+      description: 'A JSON object in each line. `contentSchema` describes the lines as a list',
+    }),
+  },
+})
+
 /** Declares error answers with the error schema of an API. @param causes for each status code, the cause in words */
 export function errorAnswers(schema: TSchema, causes: Record<number, string>) {
   return Object.fromEntries(

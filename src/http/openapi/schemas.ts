@@ -13,6 +13,7 @@ export type Schema = {
   properties?: Record<string, Schema>
   required?: string[]
   items?: Schema
+  contentSchema?: Schema
   additionalProperties?: Schema | boolean
   anyOf?: Schema[]
   oneOf?: Schema[]
@@ -110,11 +111,12 @@ function withDetails({ 'x-documented': documented, ...schema }: Schema): Schema 
 }
 
 function withParts(schema: Schema, change: (part: Schema) => Schema): Schema {
-  const { properties, items, additionalProperties } = schema
+  const { properties, items, contentSchema, additionalProperties } = schema
   const changed = { ...schema }
   if (properties)
     changed.properties = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, change(part)]))
   if (items) changed.items = change(items)
+  if (contentSchema) changed.contentSchema = change(contentSchema)
   if (typeof additionalProperties === 'object') changed.additionalProperties = change(additionalProperties)
   for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const)
     if (schema[keyword]) changed[keyword] = schema[keyword].map(change)

@@ -127,6 +127,20 @@ test('no two names of a document differ only in case: generators write one file 
   }
 })
 
+test('an answer of many lines is documented as text, and names the schema of a line', () => {
+  const schemas = operations.flatMap(({ operation }) =>
+    Object.entries<any>(operation.responses).flatMap(([status, { content }]) => {
+      const { schema } = content?.['application/x-ndjson'] ?? {}
+      return schema ? [{ at: `${operation.operationId} ${status}`, schema }] : []
+    }),
+  )
+  assert.ok(schemas.length > 0)
+  for (const { at, schema } of schemas) {
+    assert.equal(schema.type, 'string', at)
+    assert.match(schema.contentSchema.items.$ref, /^#\/components\/schemas\//, at)
+  }
+})
+
 test('only required parameters have an example: the page of a document sends every example', () => {
   const wrong: string[] = []
   for (const { file, operation } of operations)
