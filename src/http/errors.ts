@@ -179,7 +179,7 @@ export const PartnerError = Type.Object(
       Type.Integer({ description: 'With `feed-restarted`: the newest event of the present feed', examples: [17] }),
     ),
   },
-  { $id: 'ApiError', description: 'An error' },
+  { $id: 'PartnerError', description: 'An error' },
 )
 
 export const EsimError = Type.Object(
@@ -191,7 +191,7 @@ export const EsimError = Type.Object(
     error: Type.String({ description: 'The HTTP reason' }),
     message,
   },
-  { $id: 'ApiError', description: 'An error' },
+  { $id: 'EsimError', description: 'An error' },
 )
 
 export const TokenError = Type.Object(

@@ -63,7 +63,7 @@ export const Order = Type.Object(
     operatorCode,
     tariffCode,
     status: Type.Enum([...orderStatuses], {
-      title: 'OrderStatus',
+      title: 'EsimOrderStatus',
       description:
         'reserved: waiting for payment; confirmed: paid, final; cancelled: by the bank; expired: not confirmed in time',
     }),
@@ -85,7 +85,7 @@ export const Confirmation = Type.Object(
     msisdn,
     confirmedAt: instant('When the order was confirmed for the first time'),
     deliveryMode: Type.Enum([...deliveryModes], {
-      title: 'DeliveryMode',
+      title: 'EsimDeliveryMode',
       description:
         'local: the bank shows the activation data itself; qr_email: the QR code also went to the customer by e-mail',
     }),

@@ -22,7 +22,7 @@ const externalId = (description: string) =>
 const filters = {
   externalId: Type.Optional(externalId('Exactly this identifier, byte by byte')),
   status: Type.Optional(
-    Type.Array(Type.Enum([...orderStatuses], { title: 'OrderStatus', description: 'As of now' }), {
+    Type.Array(Type.Enum([...orderStatuses], { title: 'OrderStatus' }), {
       minItems: 1,
       maxItems: 100,
       description: 'Orders with one of these statuses, as of now; repeated, or with commas',

@@ -127,6 +127,19 @@ test('no two names of a document differ only in case: generators write one file 
   }
 })
 
+test('a name of a schema means the same in all documents for partners, so that clients can join them', () => {
+  const forPartners = parsed.filter(({ file }) => file !== 'operator.json')
+  const meanings = new Map<string, Set<string>>()
+  for (const { document } of forPartners)
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      meanings.set(name, (meanings.get(name) ?? new Set()).add(JSON.stringify(schema)))
+  assert.deepEqual(
+    [...meanings].filter(([, { size }]) => size > 1).map(([name]) => name),
+    none,
+    'give one of them another `title` or `$id`',
+  )
+})
+
 test('an answer of many lines is documented as text, and names the schema of a line', () => {
   const schemas = operations.flatMap(({ operation }) =>
     Object.entries<any>(operation.responses).flatMap(([status, { content }]) => {
