@@ -271,7 +271,9 @@ function readOrderQrRoute(api: App, deps: EsimRoutesDeps): void {
         operationId: 'readOrderQr',
         tags: ['Orders'],
         summary: 'The activation code as a QR code',
-        description: 'A PNG of 512x512 pixels with a quiet zone, or the same picture as base64 in JSON.',
+        description:
+          'A PNG of 512x512 pixels with a quiet zone, or the same picture as base64 in JSON. By default the answer is the PNG: read it ' +
+          'as binary data. A generated client may expect JSON from every answer; then ask for `format=base64`.',
         security: secured,
         params: schemas.OrderPath,
         querystring: schemas.QrQuery,
