@@ -35,10 +35,15 @@ export const numberedSince = `(select greatest(p.reached, case when exists (sele
 
 /**
  * SQL for an instant by the platform's clock up to which all events are numbered. It is 10 minutes before the last run
- * of the numbering that left no event waiting. The 10 minutes are the longest time until a change is committed.
+ * of the numbering that left no event waiting. The 10 minutes are the longest time until a change is committed. The run
+ * that ends a long backlog does not count: it leaves all events that were recorded since the backlog began.
  */
-export const numberedUpTo = `coalesce((select at - interval '10 minutes' + ${rulesOffset} from event_ticks
-  where consumer = 'events' and towards is null order by tick_id desc limit 1), '-infinity')`
+export const numberedUpTo = `coalesce((
+  select at - interval '10 minutes' + ${rulesOffset} from event_ticks as tick
+  where consumer = 'events' and towards is null and not coalesce((
+    select towards is not null from event_ticks as earlier
+    where earlier.consumer = 'events' and earlier.tick_id < tick.tick_id order by tick_id desc limit 1), false)
+  order by tick_id desc limit 1), '-infinity')`
 
 /**
  * Finds confirmed orders without an event. The subject of an `order.confirmed` event is the order's id, so the events

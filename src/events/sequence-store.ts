@@ -128,13 +128,23 @@ type Backlog = { snapshot: string; towards: string | null; reached: string | nul
 const waitingColumns = 'recorded_at, kind'
 
 /**
- * The rows of a long backlog that are not numbered yet. They are found by `outbox_id`, so the rows before them are not
- * read.
+ * The next rows of a long backlog that are not numbered yet. They are found by `outbox_id`, so the rows before them are
+ * not read. Parameters: `$3` and `$4` are the position before the backlog, `$5` is its snapshot, and `$6` the last
+ * `outbox_id` that was read.
  */
-const untakenOfBacklog = `
+const nextOfBacklog = `
   select ${waitingColumns} from (
     select recorded_at, kind, xid, only_for from outbox where outbox_id > $6::bigint order by outbox_id limit ${maxCounted}) as behind
   where (xid >= $3::xid8 or xid = any($4::xid8[])) and ${isFor('events')} and pg_visible_in_snapshot(xid, $5::pg_snapshot)`
+
+/**
+ * The rows of a long backlog of which none is numbered yet, because the numbering still passes rows that were numbered
+ * before the backlog. They are found by their transactions. The parameters are those of `nextOfBacklog`.
+ */
+const untouchedBacklog = `
+  select ${waitingColumns} from (
+    ${unseen('events', 3, { columns: `${waitingColumns}, xid, outbox_id`, oldest: maxCounted })}) as oldest
+  where outbox_id > $6::bigint and pg_visible_in_snapshot(xid, $5::pg_snapshot)`
 
 /**
  * Counts the waiting rows that become events, and returns the age of the oldest one. It examines at most the oldest
@@ -147,17 +157,13 @@ export async function countWaitingEvents(database: Queryable): Promise<Waiting> 
   const { snapshot, towards, reached } = backlog
   const recorded = unseen('events', 1, { columns: waitingColumns, oldest: maxCounted })
   if (towards === null) return countEvents(database, recorded, valuesOf(positionOf(snapshot)))
-  const waiting = await countEvents(database, `${untakenOfBacklog} union all ${recorded}`, [
-    ...valuesOf(positionOf(towards)),
-    ...valuesOf(positionOf(snapshot)),
-    towards,
-    reached,
-  ])
-  if (waiting.lagSeconds > 0) return waiting
-  // The backlog is perhaps passing rows that were taken before it. Then none of its own rows is taken.
-  const ofBacklog = unseen('events', 1, { columns: `${waitingColumns}, outbox_id`, oldest: maxCounted })
-  const untaken = `select ${waitingColumns} from (${ofBacklog}) as oldest where outbox_id > $3::bigint`
-  return countEvents(database, untaken, [...valuesOf(positionOf(snapshot)), reached])
+  const ofBacklog = [...valuesOf(positionOf(snapshot)), towards, reached]
+  const values = [...valuesOf(positionOf(towards)), ...ofBacklog]
+  const [found] = await database.query<{ some: boolean }>(
+    `select exists (${nextOfBacklog}) as some from (select $1::xid8, $2::xid8[]) as unused`,
+    values,
+  )
+  return countEvents(database, `${found?.some ? nextOfBacklog : untouchedBacklog} union all ${recorded}`, values)
 }
 
 async function countEvents(database: Queryable, waiting: string, values: unknown[]): Promise<Waiting> {

@@ -131,8 +131,12 @@ const demands: readonly Demand[] = [
   },
 ]
 
-/** Commands that succeed and copy nothing, so the server believes that its log is archived; empty: it waits for one. */
-const archivesNothing = /^\s*(?:(?::|exit(?:\s+0)?|(?:(?:\/usr)?\/bin\/)?true)(?:\s+[^;&|]*)?[;\s]*|#.*)?$/
+/**
+ * Commands that copy nothing. If they succeed, the server believes that its log is archived; if they fail, or with an
+ * empty command, it keeps its log until the disk is full.
+ */
+const archivesNothing =
+  /^\s*(?:\(?\s*["']?(?::|exit(?:\s+\d+)?|(?:(?:\/usr)?\/bin\/)?(?:true|false))["']?\s*\)?(?:[ \t]+[^;&|\n]*)?[;\s]*|#.*)?$/
 
 /** Checks the server's settings against `demands` and looks at the archive, and reports the server's version. */
 export async function serverFindings(database: Pick<Queryable, 'query'>): Promise<Finding[]> {
@@ -161,7 +165,7 @@ function archiveFindings(settingOf: ReadonlyMap<string, string>): Finding[] {
   const name = 'postgresql-archive_command'
   if (!archivesNothing.test(settingOf.get('archive_command') ?? '')) return [passed(name, 'archive_command is set')]
   // The command is not shown, because it could contain a password.
-  const detail = 'archive_command is empty or does nothing: nothing is archived, so there is nothing to restore from'
+  const detail = 'archive_command is empty or copies nothing: nothing is archived, so there is nothing to restore from'
   return [warned(name, detail, 'Set archive_command as docs/backup.md says')]
 }
 

@@ -104,6 +104,32 @@ test('a correct copy: exit code 0, with its newest records and the counts of its
   }
 })
 
+test('a copy from the end of a long backlog of events is correct: newer orders need no event yet', async () => {
+  const copy = await openCopy()
+  try {
+    // The numbering has just ended a backlog that began before this order was confirmed.
+    await copy.run(`
+      update orders set confirmed_at = now() + interval '3 days'
+      where order_id = (select min(order_id::text)::uuid from orders where status = 'confirmed')`)
+    await copy.run(
+      `delete from events using orders where subject = order_id and confirmed_at > now() + interval '2 days'`,
+    )
+    const tick = (at: string, towards: string) =>
+      copy.run(`
+        insert into event_ticks (consumer, at, snapshot, towards, reached)
+        select consumer, ${at}, snapshot, ${towards}
+        from event_ticks where consumer = 'events' order by tick_id desc limit 1`)
+    const isMissed = async () => failing((await verify(copy.url)).report).includes('feed-confirmed')
+    await tick(`now()`, 'snapshot, 0')
+    await tick(`now() + interval '2 days'`, 'null, null')
+    assert.equal(await isMissed(), false)
+    await tick(`now() + interval '2 days'`, 'null, null')
+    assert.equal(await isMissed(), true)
+  } finally {
+    await copy.close()
+  }
+})
+
 test('the address of the copy may come from a file, so that its password is in no list of processes', async () => {
   const copy = await openCopy()
   const file = join(first.dataDir, 'copy-url')

@@ -187,6 +187,9 @@ describe('the database', () => {
       ' exit 0; ',
       'exit',
       '# cp %p /archive',
+      '"/bin/true" %p',
+      '(true)',
+      '/bin/false',
     ]) {
       await setInServer('archive_command', command)
       await expectFault({}, { name, detail: /nothing is archived/, status: 'warning' })

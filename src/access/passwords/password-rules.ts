@@ -71,28 +71,38 @@ const rows = [
   'qwertyuiopasdfghjklzxcvbnm',
   'йцукенгшщзхїфівапролджєячсмитьбю',
   'йцукенгшщзхъфывапролджэячсмитьбю',
-  // Columns: down, up, and in turn down and up, with the digits and without.
+  // Columns from left to right: down, up, and in turn down and up, with the digits and without.
   '1qaz2wsx3edc4rfv5tgb6yhn7ujm',
   'zaq1xsw2cde3vfr4bgt5nhy6mju7',
-  '1qazxsw23edcvfr45tgbnhy6',
-  'zaq12wsxcde34rfvbgt56yhn',
+  '1qazxsw23edcvfr45tgbnhy67ujm',
+  'zaq12wsxcde34rfvbgt56yhnmju7',
   'qazwsxedcrfvtgbyhnujm',
   'zaqxswcdevfrbgtnhymju',
   'йфяцічувскамепинртгоьшлбщдю',
   'йфяцычувскамепинртгоьшлбщдю',
+  // Columns that lean to the other side, down and up.
+  '0okm9ijn8uhb7ygv6tfc5rdx4esz3wa2q',
+  'mko0nji9bhu8vgy7cft6xdr5zse4aw3q2',
   // Two neighbouring rows at once.
   '1q2w3e4r5t6y7u8i9o0p',
   'q1w2e3r4t5y6u7i8o9p0',
+  'qwaszxerdfcvtyghbnuijkm',
+  '1й2ц3у4к5е6н7г8ш9щ0з',
+  'й1ц2у3к4е5н6г7ш8щ9з0',
   'абвгґдеєжзиіїйклмнопрстуфхцчшщьюя',
   'абвгдеёжзийклмнопрстуфхцчшщъыьэюя',
 ]
+
+/** The keys of the digits give these characters with Shift. */
+const keyOf = new Map([...'!@#$%^&*()'].map((shifted, index) => [shifted, '1234567890'.charAt(index)]))
 
 /**
  * Whether the characters follow each other in the alphabet or on the keyboard, forwards or backwards. Each may be
  * repeated, as in `111222333`.
  */
 function isRun(typed: string[]): boolean {
-  const letters = typed.filter((letter, index) => letter !== typed[index - 1])
+  const keys = typed.map(letter => keyOf.get(letter) ?? letter)
+  const letters = keys.filter((letter, index) => letter !== keys[index - 1])
   if (letters.length === 1) return false
   const text = letters.join('')
   const backwards = letters.toReversed().join('')

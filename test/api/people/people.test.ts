@@ -196,6 +196,11 @@ suite('passwords', () => {
       ['q1w2e3r4t5y6u7i8', /follow each other/],
       ['p0o9i8u7y6t5r4e3', /follow each other/],
       ['йфяцычувскамепи', /follow each other/],
+      ['!QAZ@WSX#EDC$RFV', /follow each other/],
+      ['mju76yhnbgt54rfv', /follow each other/],
+      ['0okm9ijn8uhb7ygv', /follow each other/],
+      ['qwaszxerdfcvtyghbn', /follow each other/],
+      ['1й2ц3у4к5е6н7г8ш', /follow each other/],
       // Each character repeated.
       ['111222333444555', /follow each other/],
       ['122333444455555', /follow each other/],
