@@ -211,6 +211,10 @@ suite('a session', () => {
     await assertAccessible(visitor)
     endsInMs = 7_200_000
     await notice.getByRole('button', { name: 'Log in again' }).click()
+    const question = page.getByRole('dialog', { name: 'Log in again' })
+    await question.waitFor()
+    await assertAccessible(visitor)
+    await question.getByRole('button', { name: 'Log in again' }).click()
     await page.waitForURL('**/app/login*')
     await notice.waitFor({ state: 'detached' })
     assert.equal((await page.request.get('/portal/session')).status(), 401, 'the old session has ended')
@@ -218,6 +222,29 @@ suite('a session', () => {
     await page.waitForURL('**/app/merchant/campaigns/new')
     await page.getByText('have been restored').waitFor()
     assert.equal(await name.inputValue(), 'Half-written')
+    assert.equal(await notice.count(), 0)
+  })
+
+  test('is told once that it will end, also when the language changes', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, logIn } = visitor
+    await page.clock.install()
+    await logIn(bank, '/bank')
+    await page.getByRole('heading', { level: 1, name: 'Alpha Bank' }).waitFor()
+    await page.clock.fastForward('01:56:00')
+    const notice = page.getByRole('alert').filter({ hasText: /Your session ends at|Ваш сеанс завершиться/ })
+    await notice.waitFor()
+    await page.getByRole('button', { name: 'Українська' }).click()
+    await notice.getByText('Ваш сеанс завершиться').waitFor()
+    await notice
+      .getByRole('button', { name: 'Закрити' })
+      .or(notice.getByRole('button', { name: 'Close' }))
+      .click()
+    await notice.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'English' }).click()
+    await page.getByRole('button', { name: 'Українська' }).waitFor()
+    await page.clock.runFor(2000)
     assert.equal(await notice.count(), 0)
   })
 

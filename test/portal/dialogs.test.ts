@@ -139,3 +139,32 @@ test('a change that is cancelled in the dialog of the factor shows no error', { 
   await factor(page).waitFor({ state: 'detached' })
   await expectRefusals(visitor)
 })
+
+test('a new login before the end of the session asks first, and keeps the dialog', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn } = visitor
+  await page.route('**/portal/session', async route => {
+    if (route.request().method() !== 'GET') return route.fallback()
+    const response = await route.fetch()
+    const expiresAt = new Date(Date.now() + 200_000).toISOString()
+    await route.fulfill({ response, json: { ...(await response.json()), expiresAt } })
+  })
+  await logIn(manager, '/account/people')
+  await button(page, 'Invite').click()
+  const form = page.getByRole('dialog', { name: 'Invite someone' })
+  await form.getByRole('textbox', { name: 'Login' }).fill('half-typed')
+  const notice = page.getByRole('alert').filter({ hasText: 'Your session ends at' })
+  const question = page.getByRole('dialog', { name: 'Log in again' })
+  for (const refuse of [
+    () => page.keyboard.press('Escape'),
+    () => question.getByRole('button', { name: 'Cancel' }).click(),
+  ]) {
+    await notice.getByRole('button', { name: 'Log in again' }).click()
+    await question.getByText('in your other tabs').waitFor()
+    await refuse()
+    await question.waitFor({ state: 'detached' })
+    assert.equal(await form.getByRole('textbox', { name: 'Login' }).inputValue(), 'half-typed')
+  }
+  assert.equal((await page.request.get('/portal/session')).status(), 200, 'the session goes on')
+})

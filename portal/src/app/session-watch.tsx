@@ -1,14 +1,16 @@
 import { Button, Stack } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { notifications } from '@mantine/notifications'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { api } from '../api/client.ts'
-import { isApiError } from '../api/errors.ts'
+import { useEffect, useEffectEvent } from 'react'
 import { endSession } from '../api/session-end.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import { heardOfKey, personOf, sessionQuery } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
+import { part } from '../ui/not-loaded.ts'
 import { useNotify } from '../ui/notify.tsx'
+import { openTopDialog } from '../ui/top-dialog.tsx'
+import { usePartFailed } from './part-failed.ts'
 import { appTexts } from './texts.ts'
 
 const maxTimerMs = 2 ** 31 - 1
@@ -63,38 +65,45 @@ export function SessionWatch() {
   return null
 }
 
+const noticeId = 'session-ends'
+
 /** Five minutes before the session ends, shows a notice with a way to log in again. */
 function useWarning(expiresAt: string): void {
-  const { sessionEnds: texts } = useTexts(appTexts)
-  const format = useFormat()
-  const title = texts.title(format.time(expiresAt))
   const notify = useNotify()
+  const warn = useEffectEvent(() => {
+    if (Date.parse(expiresAt) > Date.now())
+      notify.warnedAs(noticeId, <WarningTitle expiresAt={expiresAt} />, <Warning />)
+  })
+  // Once for each end of a session. A notice that was closed does not come back when the language changes.
   useEffect(() => {
-    const id = 'session-ends'
-    const show = () => {
-      if (Date.parse(expiresAt) > Date.now()) notify.warnedAs(id, title, <Warning />)
-    }
-    const timer = setTimeout(show, Math.max(Date.parse(expiresAt) - warningMs - Date.now(), 0))
+    const timer = setTimeout(warn, Math.max(Date.parse(expiresAt) - warningMs - Date.now(), 0))
     return () => {
       clearTimeout(timer)
-      notify.hide(id)
+      notifications.hide(noticeId)
     }
-  }, [expiresAt, title, notify])
+  }, [expiresAt])
 }
 
-/** Also ends the old session, so that the login page does not leave it open. Drafts stay, as at the end of a session. */
+function WarningTitle({ expiresAt }: { expiresAt: string }) {
+  const { sessionEnds: texts } = useTexts(appTexts)
+  return texts.title(useFormat().time(expiresAt))
+}
+
 function Warning() {
   const { sessionEnds: texts } = useTexts(appTexts)
-  const notify = useNotify()
-  const end = useMutation({
-    mutationFn: () => api.DELETE('/portal/session'),
-    onSuccess: endSession,
-    onError: error => (isApiError(error, 401) ? endSession() : notify.failed(error)),
-  })
+  const partFailed = usePartFailed()
+  // Nobody knows what is open in other tabs, so we always ask. The question is above an open dialog, which keeps its
+  // input.
+  const ask = () =>
+    part(import('./log-in-again.tsx')).then(
+      ({ LogInAgain }) =>
+        openTopDialog({ title: texts.again, onClose: () => {}, children: <LogInAgain action={texts.again} /> }),
+      partFailed,
+    )
   return (
     <Stack gap="xs" align="flex-start">
       {texts.text}
-      <Button size="xs" variant="default" loading={end.isPending} onClick={() => end.mutate()}>
+      <Button size="xs" variant="default" onClick={ask}>
         {texts.again}
       </Button>
     </Stack>

@@ -16,7 +16,7 @@ export function useNotify() {
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': texts.close }
     /** Shows a notice that stays until the person closes it. */
-    const stay = (color: string, notice: { id?: string; title?: string; message: ReactNode }) => {
+    const stay = (color: string, notice: { id?: string; title?: ReactNode; message: ReactNode }) => {
       const icon = <IconAlertTriangle size={18} />
       notifications.show({ ...notice, color, icon, autoClose: false, closeButtonProps })
     }
@@ -60,8 +60,8 @@ export function useNotify() {
       hide: (id: string) => void notifications.hide(id),
       /** Shows a warning, which stays until the person closes it. */
       warned: (message: string) => stay('orange', { message }),
-      /** @param id to hide the warning later. While a notice with this id is visible, no second one is shown */
-      warnedAs: (id: string, title: string, message: ReactNode) => stay('orange', { id, title, message }),
+      /** @param id to hide the warning later with `notifications.hide`. While a notice with this id is visible, no second one is shown */
+      warnedAs: (id: string, title: ReactNode, message: ReactNode) => stay('orange', { id, title, message }),
       /** Shows a refusal in words of the page, when these are clearer than the platform's message. */
       refused: (message: string) => stay('red', { message }),
     }
