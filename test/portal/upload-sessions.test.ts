@@ -84,6 +84,26 @@ suite('the session ends while a file is being sent', { timeout: 60_000 }, () => 
     await expectRefusals(visitor)
   })
 
+  test('logging out in the same tab asks first', async t => {
+    const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Kept on the way' })
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(bank, atBank(campaign.id))
+    await page.locator('input[type=file]').setInputFiles(file('ours.csv', reportOf(line(campaign, 'a'))))
+    await button(page, 'Send to Grocer').waitFor()
+    await page.route(/bank-report$/, () => {})
+    await button(page, 'Send to Grocer').click()
+    await button(page, 'Cancel').waitFor()
+    await button(page, /^Your account/).click()
+    await page.getByRole('menuitem', { name: 'Log out' }).click()
+    await page.getByRole('dialog').getByText('The upload is stopped').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await button(page, 'Cancel').waitFor()
+    assert.equal((await page.request.get('/portal/session')).status(), 200)
+  })
+
   test('a segment: no question and no failure on our side', async t => {
     const id = await createCampaign(
       platform,

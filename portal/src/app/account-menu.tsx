@@ -12,6 +12,8 @@ import { useSession } from '../session/use-session.ts'
 import { useConfirm } from '../ui/confirm.tsx'
 import { part } from '../ui/not-loaded.ts'
 import { useNotify } from '../ui/notify.tsx'
+import { isUploading } from '../ui/running-uploads.ts'
+import { uiTexts } from '../ui/texts.ts'
 import classes from './account-menu.module.css'
 import { usePartFailed } from './part-failed.ts'
 import { appTexts } from './texts.ts'
@@ -20,6 +22,7 @@ import { appTexts } from './texts.ts'
 export function AccountMenu() {
   const texts = useTexts(appTexts)
   const names = useTexts(sessionTexts)
+  const { upload: uploadTexts } = useTexts(uiTexts)
   const format = useFormat()
   const { timeZone } = usePreferences()
   const session = useSession()
@@ -41,13 +44,14 @@ export function AccountMenu() {
   const askAndLeave = async () => {
     // If the browser's storage cannot be read, there are no drafts.
     const forms = await countDraftsOf(personOf(session)).catch(() => 0)
+    const lost = [...(forms > 0 ? [texts.logOutText(forms)] : []), ...(isUploading() ? [uploadTexts.leaveText] : [])]
     const question = {
-      title: texts.logOutTitle,
-      text: texts.logOutText(forms),
+      title: forms > 0 ? texts.logOutTitle : uploadTexts.leaveTitle,
+      text: lost.join(' '),
       action: texts.logOut,
       isDangerous: true,
     }
-    if (forms === 0 || (await confirm(question))) leave.mutate()
+    if (lost.length === 0 || (await confirm(question))) leave.mutate()
   }
   const openTimeZone = () =>
     part(import('./time-zone-form.tsx')).then(

@@ -5,6 +5,7 @@ import { upload as sendFile } from '../api/upload.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import { useConfirm } from './confirm.tsx'
 import { keepFocus } from './keep-focus.ts'
+import { countUpload } from './running-uploads.ts'
 import { uiTexts } from './texts.ts'
 
 type State = { fileName: string | null; share: number; isSending: boolean; error: unknown; wasCancelled: boolean }
@@ -110,13 +111,16 @@ const leaving = 'The page was left'
 function useAskBeforeLeaving(isSending: boolean): void {
   const { upload: texts } = useTexts(uiTexts)
   const confirm = useConfirm()
+  useEffect(() => {
+    if (isSending) return countUpload()
+  }, [isSending])
   useBlocker({
     disabled: !isSending,
     enableBeforeUnload: isSending,
-    // Going to the login is never blocked. The portal does it when the session has ended, and then the page must not
-    // stay visible.
+    // The portal goes to the login when the session has ended, and gives the reason. That is never blocked, because the
+    // page must not stay visible. In a session that goes on, the login leads back into the portal.
     shouldBlockFn: async ({ next }) =>
-      next.routeId !== '/login' &&
+      !(next.routeId === '/login' && 'because' in next.search && next.search.because !== undefined) &&
       !(await confirm({ title: texts.leaveTitle, text: texts.leaveText, action: texts.leave, isDangerous: true })),
   })
 }
