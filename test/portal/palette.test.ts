@@ -157,3 +157,22 @@ test('in a Ukrainian keyboard layout the same key opens it, and its code is load
   await page.getByRole('dialog').getByPlaceholder('Пошук кампаній і сторінок').waitFor()
   assert.ok(scripts.some(url => url.includes('command-palette')))
 })
+
+test('its key does nothing while a dialog is open', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(await addAccount(platform, { bank: 'alpha' }, 'ADMIN'), '/account/people')
+  const dialogs = page.getByRole('dialog')
+  await page.getByRole('heading', { level: 1, name: 'People' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await search(page).waitFor()
+  await page.keyboard.press('Escape')
+  await dialogs.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Invite', exact: true }).click()
+  await page.getByRole('textbox', { name: 'Login' }).fill('half-typed')
+  await page.keyboard.press('Control+k')
+  await page.evaluate('new Promise(shown => setTimeout(shown, 500))')
+  assert.equal(await dialogs.count(), 1)
+  assert.equal(await page.getByRole('textbox', { name: 'Login' }).inputValue(), 'half-typed')
+})

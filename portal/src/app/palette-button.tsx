@@ -22,8 +22,10 @@ export function PaletteButton() {
       setOpened(times => times + 1)
     }, partFailed)
   }
+  // Above an open dialog, the next Escape would close both and throw the dialog's input away.
+  const openByKey = () => document.querySelector('[aria-modal=true]') === null && open()
   // Compares the physical key, because the same key types another letter in a Ukrainian keyboard layout.
-  useHotkeys([['mod+K', open, { usePhysicalKeys: true }]], [])
+  useHotkeys([['mod+K', openByKey, { usePhysicalKeys: true }]], [])
   return (
     <>
       <UnstyledButton className={classes.palette} aria-keyshortcuts={isMac ? 'Meta+K' : 'Control+K'} onClick={open}>
