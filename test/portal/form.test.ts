@@ -425,3 +425,26 @@ test('a bank downloads the terminals and its customers of a campaign as CSV file
     await assertAccessible(visitor)
   }
 })
+
+test('what is wrong is read aloud once: with the field that takes the focus, or alone', {
+  timeout: 60_000,
+}, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(manager, newCampaign)
+  const name = page.getByRole('textbox', { name: 'Name', exact: true })
+  await name.waitFor()
+  await button(page, create).click()
+  await page.locator('[data-path=name]:focus').waitFor()
+  await sees(page, 'Fill in this field')
+  const [error] = ((await name.getAttribute('aria-describedby')) ?? '').split(' ').filter(id => id.endsWith('-error'))
+  assert.equal(await page.locator(`[id="${error}"]`).textContent(), 'Fill in this field')
+  assert.equal(await page.getByRole('alert').count(), 0)
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('Fill in this field').waitFor({ state: 'attached' })
+  assert.equal(await page.getByRole('alert').count(), 1)
+  await assertAccessible(visitor)
+  await page.keyboard.press('Tab')
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+})

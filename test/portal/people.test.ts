@@ -340,7 +340,7 @@ test('a wrong network is named at its field', async t => {
   await people.fill('127.0.0.0/8\n10.0.0.999')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('10.0.0.999: A network like 192.0.2.0/24, or one address').waitFor()
-  assert.equal(await page.getByRole('alert').count(), 1, 'only the error of the field')
+  assert.equal(await page.getByRole('alert').count(), 0, 'only the error of the field')
   assert.equal(await people.getAttribute('aria-invalid'), 'true')
   await assertAccessible(visitor)
   await people.fill('192.0.2.0/24')

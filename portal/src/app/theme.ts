@@ -59,8 +59,6 @@ export const theme = createTheme({
     // Mantine makes a button's line only as high as the font, which cuts off the lower parts of letters such as g.
     Button: { styles: { label: { lineHeight: 1.35 } } },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
-    // Read aloud also if the wrong field already has the focus.
-    InputError: { defaultProps: { role: 'alert' } },
     Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
     Modal: {
       defaultProps: { radius: 'lg' },

@@ -60,7 +60,7 @@ export function useNotify() {
       hide: (id: string) => void notifications.hide(id),
       /** Shows a warning, which stays until the person closes it. */
       warned: (message: string) => stay('orange', { message }),
-      /** @param id to hide the warning later with `notifications.hide`. While a notice with this id is visible, no second one is shown */
+      /** @param id to hide the warning later. While a notice with this id is visible, no second one is shown */
       warnedAs: (id: string, title: ReactNode, message: ReactNode) => stay('orange', { id, title, message }),
       /** Shows a refusal in words of the page, when these are clearer than the platform's message. */
       refused: (message: string) => stay('red', { message }),

@@ -4,6 +4,7 @@ import { CancelledError, isApiError } from '../api/errors.ts'
 import { errorsByField } from '../api/field-errors.ts'
 import { ruleTexts } from '../api/rule-texts.ts'
 import { usePreferences } from '../i18n/preferences.tsx'
+import { focusWrong } from './focus-first.ts'
 
 const isEmpty = <Values>(form: UseFormReturnType<Values>, field: string): boolean =>
   (form.getValues() as Record<string, unknown>)[field] === ''
@@ -35,7 +36,8 @@ export function useFieldErrors<Values, Field extends string>(
       form.setErrors(Object.fromEntries(errors))
       setRest(others.length > 0 || Object.keys(byField).length === 0 ? error.with({ messages: others }) : null)
       const first = fields.find(field => byField[field] !== undefined)
-      if (first) form.getInputNode(first as never)?.focus()
+      const field = first && form.getInputNode(first as never)
+      if (field) focusWrong(field, byField[first])
     },
     [form, fields, language],
   )
