@@ -112,6 +112,50 @@ test('the focused field of the campaign form is in sight on small screens', { ti
   }
 })
 
+test('a focused text area of the campaign form is above the bar with the buttons', { timeout: 60_000 }, async t => {
+  for (const viewport of [
+    { width: 1366, height: 768 },
+    { width: 390, height: 844 },
+  ]) {
+    const visitor = await visit(t, site.platform, { viewport })
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(merchant, '/merchant/campaigns/new')
+    const areas = page.locator('form textarea')
+    await areas.first().waitFor()
+    for (const area of await areas.all()) {
+      await page.evaluate('scrollTo(0, 0)')
+      await area.focus()
+      const [box, bar] = await Promise.all([
+        area.boundingBox(),
+        page.locator('div:has(> div > button[type=submit])').last().boundingBox(),
+      ])
+      assert.ok(box && bar && box.y + box.height <= bar.y, JSON.stringify({ box, bar, viewport }))
+    }
+  }
+})
+
+test('on a phone, a notice leaves the buttons of the campaign form in sight', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, site.platform, { viewport: { width: 390, height: 844 } })
+  if (!visitor) return
+  const { page } = visitor
+  await page.route('**/portal/session', async route => {
+    if (route.request().method() !== 'GET') return route.fallback()
+    const response = await route.fetch()
+    const expiresAt = new Date(Date.now() + 200_000).toISOString()
+    await route.fulfill({ response, json: { ...(await response.json()), expiresAt } })
+  })
+  await visitor.logIn(merchant, '/merchant/campaigns/new')
+  const notice = page.getByRole('alert').filter({ hasText: 'Your session ends at' })
+  await notice.waitFor()
+  await page.evaluate('new Promise(shown => setTimeout(shown, 500))')
+  const [box, bar] = await Promise.all([
+    notice.boundingBox(),
+    page.locator('div:has(> div > button[type=submit])').last().boundingBox(),
+  ])
+  assert.ok(box && bar && box.y + box.height <= bar.y, JSON.stringify({ box, bar }))
+})
+
 test('the words of the tiles at home stay whole on the narrowest screen', { timeout: 60_000 }, async t => {
   const visitor = await visit(t, site.platform, { viewport: { width: 320, height: 640 }, language: 'uk-UA' })
   if (!visitor) return
