@@ -86,6 +86,7 @@ function Finder({ search, onOpen }: FinderProps) {
             find.reset()
           }}
           error={isWrong && texts.wrong}
+          errorProps={{ role: 'alert' }}
           maxLength={40}
           autoComplete="off"
           data-autofocus

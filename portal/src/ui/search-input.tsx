@@ -64,6 +64,7 @@ export function SearchInput(props: {
       onChange={({ currentTarget }) => set(currentTarget.value)}
       maxLength={maxLength}
       error={error}
+      errorProps={{ role: 'alert' }}
     />
   )
 }
