@@ -25,6 +25,8 @@ export function focusWrong(field: HTMLElement, error: unknown): void {
     return
   }
   if (typeof error !== 'string') return
+  // A repeated attempt reads the error aloud again, and leaves one text on the page.
+  for (const earlier of document.querySelectorAll('.said')) earlier.remove()
   const said = document.createElement('div')
   said.setAttribute('role', 'alert')
   said.className = 'said'
