@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { disableUser } from '../../src/access/operations.ts'
 import { assertAccessible, assertCount, closeBrowser, fillLogin, phone, visit } from '../support/browser.ts'
+import { endSessionIn } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -193,13 +194,7 @@ suite('a session', () => {
     if (!visitor) return
     const { page, logIn } = visitor
     let endsInMs = 303_000
-    await page.route('**/portal/session', async route => {
-      if (route.request().method() !== 'GET') return route.continue()
-      const response = await route.fetch()
-      const session = await response.json()
-      const expiresAt = new Date(Date.now() + endsInMs).toISOString()
-      await route.fulfill({ response, json: { ...session, expiresAt } })
-    })
+    await endSessionIn(page, () => endsInMs)
     const manager = await addAccount(platform, { merchant: 'grocer' }, 'admin_user')
     await logIn(manager, '/merchant/campaigns/new')
     const name = page.getByRole('textbox', { name: 'Name', exact: true })
@@ -226,7 +221,7 @@ suite('a session', () => {
   })
 
   test('is told once that it will end, also when the language changes', async t => {
-    const visitor = await visit(t, platform)
+    const visitor = await visit(t, platform, { isNew: true })
     if (!visitor) return
     const { page, logIn } = visitor
     await page.clock.install()

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, expectRefusals, visit } from '../support/browser.ts'
-import { button, dialog, field, sees, titled } from '../support/pages.ts'
+import { button, dialog, endSessionIn, field, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -144,12 +144,7 @@ test('a new login before the end of the session asks first, and keeps the dialog
   const visitor = await visit(t, platform)
   if (!visitor) return
   const { page, logIn } = visitor
-  await page.route('**/portal/session', async route => {
-    if (route.request().method() !== 'GET') return route.fallback()
-    const response = await route.fetch()
-    const expiresAt = new Date(Date.now() + 200_000).toISOString()
-    await route.fulfill({ response, json: { ...(await response.json()), expiresAt } })
-  })
+  await endSessionIn(page, () => 200_000)
   await logIn(manager, '/account/people')
   await button(page, 'Invite').click()
   const form = page.getByRole('dialog', { name: 'Invite someone' })

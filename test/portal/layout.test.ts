@@ -6,7 +6,7 @@ import { closeBrowser, type Visitor, visit } from '../support/browser.ts'
 import { createCampaign } from '../support/campaigns.ts'
 import { openBank } from '../support/esim.ts'
 import { type OperatorSite, openOperatorSite } from '../support/operator-site.ts'
-import { button, field, isInView, titled } from '../support/pages.ts'
+import { button, endSessionIn, field, isInView, titled } from '../support/pages.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
 let site: OperatorSite
@@ -139,12 +139,7 @@ test('on a phone, a notice leaves the buttons of the campaign form in sight', { 
   const visitor = await visit(t, site.platform, { viewport: { width: 390, height: 844 } })
   if (!visitor) return
   const { page } = visitor
-  await page.route('**/portal/session', async route => {
-    if (route.request().method() !== 'GET') return route.fallback()
-    const response = await route.fetch()
-    const expiresAt = new Date(Date.now() + 200_000).toISOString()
-    await route.fulfill({ response, json: { ...(await response.json()), expiresAt } })
-  })
+  await endSessionIn(page, () => 200_000)
   await visitor.logIn(merchant, '/merchant/campaigns/new')
   const notice = page.getByRole('alert').filter({ hasText: 'Your session ends at' })
   await notice.waitFor()

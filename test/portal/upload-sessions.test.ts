@@ -3,7 +3,7 @@
  * login the person can go on.
  */
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { after, before, suite, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { closeBrowser, expectRefusals, fillLogin, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids, inDays } from '../support/campaigns.ts'
@@ -38,6 +38,21 @@ const assertLoginAlone = async (page: Page) => {
   assert.equal(await page.getByRole('navigation').count(), 0)
 }
 
+/** Begins to send a bank's report, whose upload never ends. @returns undefined without a browser */
+async function beginUpload(t: TestContext, name: string) {
+  const campaign = await endedCampaign(sides, [sides.alpha], { name })
+  const visitor = await visit(t, platform)
+  if (!visitor) return undefined
+  const { page } = visitor
+  await visitor.logIn(bank, atBank(campaign.id))
+  await page.locator('input[type=file]').setInputFiles(file('ours.csv', reportOf(line(campaign, 'a'))))
+  await button(page, 'Send to Grocer').waitFor()
+  await page.route(/bank-report$/, () => {})
+  await button(page, 'Send to Grocer').click()
+  await button(page, 'Cancel').waitFor()
+  return visitor
+}
+
 suite('the session ends while a file is being sent', { timeout: 60_000 }, () => {
   test('a checked report is there again after the login, and is sent', async t => {
     const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Ended on the way' })
@@ -62,16 +77,9 @@ suite('the session ends while a file is being sent', { timeout: 60_000 }, () => 
   })
 
   test('logging out in another tab hides the page at once', async t => {
-    const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Left on the way' })
-    const visitor = await visit(t, platform)
+    const visitor = await beginUpload(t, 'Left on the way')
     if (!visitor) return
     const { page } = visitor
-    await visitor.logIn(bank, atBank(campaign.id))
-    await page.locator('input[type=file]').setInputFiles(file('ours.csv', reportOf(line(campaign, 'a'))))
-    await button(page, 'Send to Grocer').waitFor()
-    await page.route(/bank-report$/, () => {})
-    await button(page, 'Send to Grocer').click()
-    await button(page, 'Cancel').waitFor()
     const other = await page.context().newPage()
     await other.goto('/app/account/profile')
     await titled(other, 'Profile')
@@ -85,16 +93,9 @@ suite('the session ends while a file is being sent', { timeout: 60_000 }, () => 
   })
 
   test('logging out in the same tab asks first', async t => {
-    const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Kept on the way' })
-    const visitor = await visit(t, platform)
+    const visitor = await beginUpload(t, 'Kept on the way')
     if (!visitor) return
     const { page } = visitor
-    await visitor.logIn(bank, atBank(campaign.id))
-    await page.locator('input[type=file]').setInputFiles(file('ours.csv', reportOf(line(campaign, 'a'))))
-    await button(page, 'Send to Grocer').waitFor()
-    await page.route(/bank-report$/, () => {})
-    await button(page, 'Send to Grocer').click()
-    await button(page, 'Cancel').waitFor()
     await button(page, /^Your account/).click()
     await page.getByRole('menuitem', { name: 'Log out' }).click()
     await page.getByRole('dialog').getByText('The upload is stopped').waitFor()

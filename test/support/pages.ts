@@ -55,3 +55,13 @@ export async function loseAnswer(page: Page, method: string, path: RegExp): Prom
     await route.abort('connectionreset')
   })
 }
+
+/** Lets the page read that its session ends in this time. The session itself stays as it is. */
+export async function endSessionIn(page: Page, endsInMs: () => number): Promise<void> {
+  await page.route('**/portal/session', async route => {
+    if (route.request().method() !== 'GET') return route.fallback()
+    const response = await route.fetch()
+    const expiresAt = new Date(Date.now() + endsInMs()).toISOString()
+    await route.fulfill({ response, json: { ...(await response.json()), expiresAt } })
+  })
+}
