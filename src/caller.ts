@@ -1,4 +1,8 @@
-/** The partner or person for whom a request acts. Code after authentication sees a Caller and never a token. */
+/**
+ * The partner or person for whom a request acts: its account, its role, and what a role may do. Code after
+ * authentication sees a Caller and never a token.
+ */
+
 export const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
 export const merchantRoles = ['admin_user', 'editor', 'viewer'] as const
 export const platformRoles = ['admin', 'viewer'] as const
@@ -26,6 +30,7 @@ type Identity = {
 export type BankCaller = Identity & { type: 'bank'; bankId: string; role: BankRole }
 export type MerchantCaller = Identity & { type: 'retailer'; merchantId: string; role: MerchantRole }
 type PlatformCaller = Identity & { type: 'platform'; role: PlatformRole }
+
 /**
  * Returns the name of a caller as records store it: `system:` with the clientId, or `person:` with the user's id,
  * which stays the same when the login changes.

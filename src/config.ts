@@ -341,6 +341,7 @@ function defaultUrl({ host, port }: Address): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
+/** Returns a function that reads a variable; null: it is not set, or blank. */
 export const givenText =
   (env: Environment) =>
   (name: string): string | null =>

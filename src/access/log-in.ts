@@ -28,7 +28,7 @@ import type { Refusals } from './refusals.ts'
 import { hashSecret, makeSecret, passwordMatches } from './secrets.ts'
 import { insertSession, type SessionMethod } from './sessions/session-store.ts'
 import type { LoginLimit } from './throttle.ts'
-import { tokenLifetimeSeconds } from './token-keys.ts'
+import { defaultSessionMinutes } from './token-keys.ts'
 import type { Tokens } from './tokens.ts'
 import { findUser, lockUser, type User } from './user-store.ts'
 
@@ -222,7 +222,7 @@ async function openSession(
   if (method === 'password' && person.hasFactor && !(await areFactorsOff(deps, transaction, person))) return null
   const { tokens } = deps
   const sessionId = randomUUID()
-  const minutes = person.sessionMinutes ?? tokenLifetimeSeconds / 60
+  const minutes = person.sessionMinutes ?? defaultSessionMinutes
   const caller = callerOf(person, client)
   const token = tokens.issue(caller, { sessionId, minutes })
   const expiresAt = tokens.read(token)?.expiresAt

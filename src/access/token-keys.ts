@@ -21,6 +21,8 @@ import { createTokenKeySealing, type TokenKeySealing } from './token-key-sealing
 import * as store from './token-keys-store.ts'
 
 export const tokenLifetimeSeconds = 7200
+/** The length of a person's session where the account's policy sets none. */
+export const defaultSessionMinutes = tokenLifetimeSeconds / 60
 export const issuer = 'perkline'
 export const audience = 'perkline-api'
 

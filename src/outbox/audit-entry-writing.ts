@@ -1,6 +1,6 @@
 /**
  * Writes audit entries in the transaction of the change, so that a change and its entry are stored together or not at
- * all. Within a second the entry becomes part of the chain (`chain-store.ts`).
+ * all. Within a second the entry becomes part of the chain (`audit-log/chain-store.ts`).
  */
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'

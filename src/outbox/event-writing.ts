@@ -1,6 +1,6 @@
 /**
  * Writes events to the outbox in the transaction of the change. The row holds the full JSON text of `data`, so that
- * the event shows the state at the time of the change. `sequence-store.ts` numbers the events later.
+ * the event shows the state at the time of the change. `events/sequence-store.ts` numbers the events later.
  */
 import type { Queryable } from '../db/database.ts'
 import { jsonInstant } from '../db/instants.ts'

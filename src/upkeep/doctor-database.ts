@@ -106,6 +106,9 @@ async function sessionFindings(database: Database, { databaseUrl, mode }: Doctor
 
 type Demand = { name: string; good: readonly string[]; why: string; advice: string; isWarning?: boolean }
 
+/** The values of `archive_mode` with which the server archives its log. */
+const archiving = ['on', 'always']
+
 /** The settings that the database server should have. `why` says what happens with other values. */
 const demands: readonly Demand[] = [
   { name: 'fsync', good: ['on'], why: 'a power cut destroys the database', advice: 'Set fsync = on' },
@@ -124,7 +127,7 @@ const demands: readonly Demand[] = [
   { name: 'autovacuum', good: ['on'], why: 'tables grow without end, and plans go bad', advice: 'Set autovacuum = on' },
   {
     name: 'archive_mode',
-    good: ['on', 'always'],
+    good: archiving,
     why: 'there is no continuous archive to restore from (docs/backup.md)',
     advice: 'Set archive_mode = on, and archive_command as docs/backup.md says',
     isWarning: true,
@@ -159,7 +162,7 @@ export async function serverFindings(database: Pick<Queryable, 'query'>): Promis
 
 /** Checks what archives the log. The server uses `archive_command` only if there is no `archive_library`. */
 function archiveFindings(settingOf: ReadonlyMap<string, string>): Finding[] {
-  if (!['on', 'always'].includes(settingOf.get('archive_mode') ?? '')) return []
+  if (!archiving.includes(settingOf.get('archive_mode') ?? '')) return []
   const library = settingOf.get('archive_library') ?? ''
   if (library !== '') return [passed('postgresql-archive_library', `archive_library = ${library}`)]
   const name = 'postgresql-archive_command'

@@ -1,10 +1,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
-import { isApiError } from '../api/errors.ts'
 import { endSession } from '../api/session-end.ts'
 import { useTexts } from '../i18n/preferences.tsx'
-
+import { endOnPlatform } from '../session/session.ts'
 import { useNotify } from '../ui/notify.tsx'
 import { uiTexts } from '../ui/texts.ts'
 import { closeTopDialog } from '../ui/top-dialog.tsx'
@@ -19,9 +17,9 @@ export function LogInAgain({ action }: { action: string }) {
   const { cancel } = useTexts(uiTexts)
   const notify = useNotify()
   const end = useMutation({
-    mutationFn: () => api.DELETE('/portal/session'),
+    mutationFn: () => endOnPlatform(),
     onSuccess: endSession,
-    onError: error => (isApiError(error, 401) ? endSession() : notify.failed(error)),
+    onError: notify.failed,
   })
   return (
     <Stack>

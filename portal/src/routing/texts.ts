@@ -1,9 +1,8 @@
-/** Messages of the navigation. */
+/** Names of the pages in the navigation. */
 import { dictionary } from '../i18n/texts.ts'
 
 export const routingTexts = dictionary({
   en: {
-    /** Names of the pages in the navigation. */
     pages: {
       home: 'Home',
       campaigns: 'Campaigns',

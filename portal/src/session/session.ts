@@ -129,6 +129,13 @@ function begin(queryClient: QueryClient, session: Session): Session {
   return session
 }
 
+/** Ends the session on the platform. It may have ended already. */
+export async function endOnPlatform(signal?: AbortSignal): Promise<void> {
+  await api.DELETE(path, signal ? { signal } : {}).catch(error => {
+    if (!isApiError(error, 401)) throw error
+  })
+}
+
 /** How long a logout waits for the platform's answer. */
 const logOutPatienceMs = 5_000
 
@@ -137,9 +144,9 @@ const logOutPatienceMs = 5_000
  * @returns whether the session has ended on the platform
  */
 export async function logOut(queryClient: QueryClient, session: Session): Promise<boolean> {
-  const ending = api.DELETE(path, { signal: AbortSignal.timeout(logOutPatienceMs) }).then(
+  const ending = endOnPlatform(AbortSignal.timeout(logOutPatienceMs)).then(
     () => true,
-    error => isApiError(error, 401),
+    () => false,
   )
   // The person wants to leave in any case, so an error of the browser's storage is ignored.
   await removeDraftsOf(personOf(session)).catch(() => {})

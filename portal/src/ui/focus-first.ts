@@ -1,3 +1,4 @@
+/** Where the focus goes in a form with errors, and what is then read aloud. */
 import type { FormEvent } from 'react'
 
 /**

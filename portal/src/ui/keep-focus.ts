@@ -1,6 +1,6 @@
 /**
- * Restores the keyboard focus when the pressed button is disabled or gone, for instance while a request is sent.
- * Without this, the browser would move the focus to the start of the document.
+ * Restores the keyboard focus when its element is disabled or gone: after a press, while a request is sent, when a
+ * dialog closes, or when new data arrives. Without this, the browser would move the focus to the start of the document.
  */
 
 const intervalMs = 50
@@ -70,19 +70,23 @@ export function keepFocus(isRunning: () => boolean): void {
 /**
  * Looks for a lost focus while the page changes. While a request is under way it does nothing, because the answer
  * enables the pressed button again.
+ *
+ * @param isOurs whether the focus was lost by what is followed
+ * @returns the timer
  */
-function follow(): void {
+function follow(isOurs = () => true): ReturnType<typeof setInterval> {
   let endsAt: number | null = null
   const timer = setInterval(() => {
     if (isSending()) endsAt = null
     // Skips the first interval after the answer, because the page shows the answer a moment after it has arrived.
     else if (endsAt === null) endsAt = performance.now() + settlingMs
-    else if (isLost()) focusNearest()
+    else if (isLost() && isOurs()) focusNearest()
     if (endsAt !== null && performance.now() > endsAt) clearInterval(timer)
   }, intervalMs)
+  return timer
 }
 
-let following: number | undefined
+let followingRead: ReturnType<typeof setInterval> | undefined
 
 /**
  * Call this when data was read, before the page shows it. If that removes or disables the focused element, the focus
@@ -91,12 +95,8 @@ let following: number | undefined
 export function keepFocusAtRead(): void {
   const focused = document.activeElement
   if (focused === null || focused === document.body) return
-  window.clearInterval(following)
-  const endsAt = performance.now() + settlingMs
-  following = window.setInterval(() => {
-    if (isLost() && !isSending() && !isUsable(focused, null)) focusNearest()
-    if (performance.now() > endsAt) window.clearInterval(following)
-  }, intervalMs)
+  clearInterval(followingRead)
+  followingRead = follow(() => !isUsable(focused, null))
 }
 
 const isLost = (): boolean => document.activeElement === null || document.activeElement === document.body

@@ -32,12 +32,17 @@ export function useFieldErrors<Values, Field extends string>(
       const { byField, others } = errorsByField(error, fields, language)
       // An empty field may break several rules. Then we show only that the field must be filled in.
       const fillIn = ruleTexts.given[language]({})
-      const errors = Object.entries(byField).map(([field, text]) => [field, isEmpty(form, field) ? fillIn : text])
-      form.setErrors(Object.fromEntries(errors))
+      const errors = Object.fromEntries(
+        Object.entries<string | undefined>(byField).map(([field, text]) => [
+          field,
+          isEmpty(form, field) ? fillIn : text,
+        ]),
+      )
+      form.setErrors(errors)
       setRest(others.length > 0 || Object.keys(byField).length === 0 ? error.with({ messages: others }) : null)
       const first = fields.find(field => byField[field] !== undefined)
       const field = first && form.getInputNode(first as never)
-      if (field) focusWrong(field, byField[first])
+      if (field) focusWrong(field, errors[first])
     },
     [form, fields, language],
   )

@@ -13,7 +13,7 @@ import { ownerAccountOf } from '../operations.ts'
 import type { AccountOwner } from '../owners.ts'
 import { endPasswordSessions } from '../sessions/session-store.ts'
 import type { CountSettingsChange } from '../settings-limit.ts'
-import { tokenLifetimeSeconds } from '../token-keys.ts'
+import { defaultSessionMinutes } from '../token-keys.ts'
 import { createAddressList, isNetwork } from './address-lists.ts'
 import * as store from './policy-store.ts'
 
@@ -33,7 +33,7 @@ export async function readPolicy(
   const found = await store.findPolicy(database, owner)
   if (found) return found
   const mfa = defaultMfa(owner === 'platform', platformMfa)
-  return { mfa, sessionMinutes: tokenLifetimeSeconds / 60, addresses: { people: [], systems: [] } }
+  return { mfa, sessionMinutes: defaultSessionMinutes, addresses: { people: [], systems: [] } }
 }
 
 /**

@@ -1,7 +1,8 @@
 /**
  * The life of a campaign and of each bank's part in it (contract/campaigns.md, "Who decides when"). Only this file
- * decides which of the possible transitions (`transitions.ts`) happen. The caller locks the campaign, calls a function of this file, and writes all
- * changes in one transaction. The statement that writes them checks again that the starting states are unchanged.
+ * decides which of the possible transitions (`transitions.ts`) happen. The caller locks the campaign, calls a function
+ * of this file, and writes all changes in one transaction. The statement that writes them checks again that the starting
+ * states are unchanged.
  */
 import { DomainError, type ErrorCode } from '../../errors.ts'
 import {
