@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
 import { range } from '../support/esim.ts'
-import { button, field, inPage, isInView, sees } from '../support/pages.ts'
+import { button, centre, field, inPage, isInView, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import { openSides, type Sides } from '../support/reconciliation.ts'
@@ -94,6 +94,7 @@ test('with none chosen and none found, the error is at the search', { timeout },
   assert.match(await descriptionOf(search(page)), /Choose at least one bank/)
   assert.equal(await page.getByText('Choose at least one bank').count(), 1)
   assert.ok(await isInView(page, page.getByText('Choose at least one bank')))
+  await centre(page, 'input[type=search]')
   await assertAccessible(visitor)
   await search(page).fill('gamma')
   await box(page, 'Gamma Bank').check()

@@ -17,7 +17,7 @@ import {
 } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
 import { until } from '../support/esim.ts'
-import { agree, assertFits, dialog, field, loseAnswer, sees, titled } from '../support/pages.ts'
+import { agree, assertFits, centre, dialog, field, loseAnswer, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import { endedCampaign, header, merchantHeader, openSides, type Sides, uploadBank } from '../support/reconciliation.ts'
@@ -211,10 +211,7 @@ async function fillForm(page: Page): Promise<void> {
   await page.getByRole('option', { name: 'Ukraine, UAH' }).click()
   await button(page, 'Open the calendar: First day').click()
   await page.locator('button[data-direction=next]').click()
-  // The check calls a button too small that lies partly under the form's bar, where a person scrolls on.
-  await page.evaluate(
-    `document.querySelector('[aria-label^="Open the calendar: Last"]').scrollIntoView({ block: 'center' })`,
-  )
+  await centre(page, '[aria-label^="Open the calendar: Last"]')
   await assertAccessible({ page })
   await button(page, /^5 [A-Z]/).click()
   // The last day is typed: the 20th of the same month.

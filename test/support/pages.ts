@@ -65,3 +65,11 @@ export async function endSessionIn(page: Page, endsInMs: () => number): Promise<
     await route.fulfill({ response, json: { ...(await response.json()), expiresAt } })
   })
 }
+
+/**
+ * Scrolls an element into the middle. The check of targets takes a button for too small that is partly behind the bar of
+ * a form, where a person scrolls on.
+ */
+export async function centre(page: Page, selector: string): Promise<void> {
+  await page.evaluate(`document.querySelector('${selector}').scrollIntoView({ block: 'center' })`)
+}
