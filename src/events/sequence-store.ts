@@ -30,14 +30,14 @@ const kindsOfEvents: readonly EventKind[] = ['order.confirmed', 'order.cancelled
 
 const ofOrders = `
   select s.outbox_id, subject.n, s.kind as type, 'bank' as account_type, o.bank_id as account_id, ${orderText()} as data,
-         case s.kind when 'order.confirmed' then o.confirmed_at when 'order.cancelled' then o.cancelled_at else o.reserved_until end as at,
+         ${jsonInstant(`case s.kind when 'order.confirmed' then o.confirmed_at when 'order.cancelled' then o.cancelled_at else o.reserved_until end`)} as at,
          case s.kind when 'order.confirmed' then o.order_id end as subject
   from seen s cross join unnest(s.subjects) with ordinality as subject (order_id, n)
   cross join lateral (select * from orders where order_id = subject.order_id offset 0) as o ${orderTextJoins}
   where s.${isOneOf(kindsOfEvents)} and o.bank_id is not null`
 
 const ofOthers = `
-  select s.outbox_id, r.n, s.data->>'type', r.account_type, r.account_id, s.data->>'text', (s.data->>'at')::timestamptz,
+  select s.outbox_id, r.n, s.data->>'type', r.account_type, r.account_id, s.data->>'text', (s.data->'at')::text,
     (s.data->>'subject')::uuid
   from seen s cross join lateral (
     select 'bank' as account_type, id::uuid as account_id, n
@@ -59,42 +59,47 @@ export const lastSequence = `coalesce((
 ), f.removed_through)`
 
 /**
- * SQL for the id of an event (UUID version 7) with the time of numbering. Its first part, up to the version, is the
- * same for all events of a run. This part is computed only once, because it takes longer than the rest.
+ * SQL for the id of an event (UUID version 7) with the time of numbering. Its first part is the same for all events of
+ * an account in a run, because a random part takes long to compute. The last 24 bits are those of the sequence, so
+ * within a run no two events of an account get the same id.
  */
-const eventId = `((select left(uuid_at(at)::text, 15) from until) || substr(gen_random_uuid()::text, 16))::uuid`
+const idStart = 'left(uuid_at(until.at)::text, 30)'
+const eventId = `id_start || lpad(to_hex(sequence & ${0xff_ff_ff}), 6, '0')`
 
 /**
+ * `at` is the JSON text of an instant. It is stored as it is, because parsing and formatting it takes long.
+ *
  * `announced` sends a notification. The result counts the rows of `announced`, because PostgreSQL skips a `with` query
  * that only selects if its rows are not read.
  */
 const sequenceText = ({ parts }: Piece): string => `
-  with ${parts}, changes as materialized (${ofOrders} union all ${ofOthers}
+  with ${parts}, changes as (${ofOrders} union all ${ofOthers}
+  ), ranked as materialized (
+    select *, row_number() over (partition by account_id, account_type order by outbox_id, n) as place from changes
   ), accounts as materialized (
-    select f.*, ${lastSequence} as last
-    from (select distinct account_type, account_id from changes) as concerned cross join lateral (
+    select f.*, ${lastSequence} as last, until.at as recorded_at, (until.at at time zone 'UTC')::date as day, ${idStart} as id_start
+    from (select account_type, account_id from ranked where place = 1) as concerned cross join lateral (
       select * from feeds where account_type = concerned.account_type and account_id = concerned.account_id offset 0) as f
-  ), numbered as materialized (
-    select a.account_type, a.account_id, a.feed_id, t.type, t.at, t.data, t.subject, until.at as recorded_at, ${eventId} as event_id,
-           a.last + row_number() over (partition by a.account_type, a.account_id order by t.outbox_id, t.n) as sequence
-    from changes t join accounts a using (account_type, account_id) cross join until
+    cross join until
   ), inserted as (
     insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, subject, body)
-    select account_type, account_id, sequence, (recorded_at at time zone 'UTC')::date, event_id, type, recorded_at, subject,
-      '{"id":"' || event_id || '","type":"' || type || '","timestamp":' || ${jsonInstant('at')} || ',"sequence":' || sequence
+    select account_type, account_id, sequence, day, event_id::uuid, type, recorded_at, subject,
+      '{"id":"' || event_id || '","type":"' || type || '","timestamp":' || at || ',"sequence":' || sequence
       || ',"feedId":"' || feed_id || '","mode":"' || (select mode from database_mode) || '","data":' || data || '}'
-    from numbered
-  ), days as (
-    select account_type, account_id, (recorded_at at time zone 'UTC')::date as day, min(sequence) as first_sequence, min(at) as earliest
-    from numbered group by 1, 2, 3
+    from (select *, ${eventId} as event_id from (
+      select a.*, r.type, r.at, r.data, r.subject, a.last + r.place as sequence from ranked r join accounts a using (account_type, account_id)
+    ) as numbered offset 0) as numbered
   ), days_noted as (
-    insert into feed_days as f (account_type, account_id, day, first_sequence, earliest) select * from days
+    insert into feed_days as f (account_type, account_id, day, first_sequence, earliest)
+    select account_type, account_id, day, last + 1, trim('"' from earliest)::timestamptz
+    from accounts join (
+      select account_type, account_id, min(at collate "C") as earliest from ranked group by account_type, account_id) as firsts using (account_type, account_id)
     on conflict (account_type, account_id, day) do update set earliest = excluded.earliest where excluded.earliest < f.earliest
   ), announced as materialized (
-    select pg_notify('perkline', 'events') where exists (select from numbered)
+    select pg_notify('perkline', 'events') where exists (select from accounts)
   )
   select (select may_be_more from taken) as "mayBeMore", (select count(*) from announced)::int as announced,
-    coalesce((select json_object_agg(type, n) from (select type, count(*) as n from numbered group by type) as counts), '{}') as counts`
+    coalesce((select json_object_agg(type, n) from (select type, count(*) as n from ranked group by type) as counts), '{}') as counts`
 
 export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
 
