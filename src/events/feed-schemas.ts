@@ -54,7 +54,7 @@ export const FeedQuery = Type.Object(
   {
     after: Type.Optional(
       Type.String({
-        pattern: '^([0-9]{1,15}|now)$',
+        pattern: '^([0-9]+|now)$',
         ...mustBe('sequence-or-now'),
         description:
           'Only events with a higher sequence; `now`: no events, only `nextAfter` of the present end. Default: 0',

@@ -69,7 +69,8 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
       const { after = '0', limit, type = [], wait, feedId } = request.query
       requireForm(schemaErrors(request, 'querystring'), [[['type'], () => requireTypeFilters(type, () => 'type')]])
       const page = await readFeed(feed, callerAccount(request), {
-        after: after === 'now' ? after : Number(after),
+        // A higher position is after the end of every feed, too.
+        after: after === 'now' ? after : Math.min(Number(after), Number.MAX_SAFE_INTEGER),
         limit,
         types: type,
         // The answer to HEAD has no body, so it need not wait for events.

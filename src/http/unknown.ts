@@ -7,6 +7,9 @@ import { pathOf, sendError } from './errors.ts'
 const lacksParameter = (params: object): boolean =>
   Object.entries(params ?? {}).some(([name, value]) => value === '' && name !== '*')
 
+/** Whether the target of a request is no path, such as `*`. The router would answer it as `/`. */
+const isNoPath = (target: string): boolean => target !== '' && !target.startsWith('/')
+
 /**
  * A proxy may block paths with these beginnings for partners. Our router decodes a path, but many proxies do not. So an
  * encoded path (`/%61dmin`) would pass through the proxy, and we refuse it.
@@ -36,6 +39,7 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
     const { url = '' } = request.routeOptions
     const isUnknown =
       request.is404 ||
+      isNoPath(pathOf(request)) ||
       lacksParameter(request.params as object) ||
       isDisguised(request, url) ||
       isShadowed(url, pathOf(request))

@@ -289,7 +289,6 @@ async function reserveWithinLimit(
   // While these requests waited for the lock, another request may have made an order with the same externalId. So look
   // for these orders once more.
   if (waiting.length > 0) await answerRepeats()
-  for (const reservation of waiting)
-    results.set(reservation, { outcome: reservation.profileId === null ? 'not-made' : 'at-limit' })
+  for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
   return { results: input.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }
 }

@@ -124,7 +124,9 @@ describe('the feed', () => {
 
   test('another feed is 409, events over their retention are 410', async () => {
     const { lastSequence, feedId } = (await feed('?after=now')).body
-    for (const query of [`?after=${lastSequence + 1}`, `?feedId=${crypto.randomUUID()}`]) {
+    const positions = [lastSequence + 1, '9007199254740992', '9'.repeat(40)].map(after => `?after=${after}`)
+    const withType = `?after=${'9'.repeat(20)}&type=order.*`
+    for (const query of [...positions, withType, `?feedId=${crypto.randomUUID()}`]) {
       const { status, body } = await feed(query)
       assert.deepEqual(
         [status, body.code, body.feedId, body.lastSequence],

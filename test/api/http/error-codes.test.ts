@@ -50,6 +50,10 @@ test('every refusal of an order says why', async () => {
   ])
   const second = await reserved('second')
   assert.deepEqual(codeOf(await bank.reserve('third')), [429, 'too-many-reservations'])
+  // The bank can act on its limit, but not on the stock.
+  for (const tariffCode of ['empty', 'off'])
+    assert.deepEqual(codeOf(await bank.reserve({ externalId: tariffCode, tariffCode })), [429, 'too-many-reservations'])
+  assert.deepEqual(codeOf(await bank.reserve({ externalId: 'none', tariffCode: 'none' })), [404, 'not-found'])
   await bank.cancel(second)
   assert.deepEqual(codeOf(await bank.confirm(second)), [409, 'order-cancelled'])
   await bank.confirm(first)

@@ -317,6 +317,11 @@ test('an address in absolute form is answered as its path is', async () => {
   assertErrorBody(await raw('GET', `${platform.url}${path}?a=b`), 404, 'GET', path)
 })
 
+test('a target that is no path is unknown', async () => {
+  assert.equal((await raw('GET', '*')).status, 404)
+  assert.equal((await raw('GET', platform.url)).status, 200)
+})
+
 // Path and query
 
 test('400 for a path that is not percent-encoded UTF-8, in the body of its API, with the path as requested', async () => {
