@@ -3,8 +3,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
+import type { HistoryCursorDeps } from '../campaigns/history/cursors.ts'
+import { readHistoryPage } from '../campaigns/history/pages.ts'
 import { aboutPages, HistoryAnswer, HistoryQuery, historyHeaders } from '../campaigns/history/schemas.ts'
-import { findHistoryPage, findParties } from '../campaigns/history/store.ts'
+import { findParties } from '../campaigns/history/store.ts'
 import { historyLinks, historyPageView } from '../campaigns/history/views.ts'
 import { campaignStatuses } from '../campaigns/lifecycle/transitions.ts'
 import { campaignNotFound } from '../campaigns/not-found.ts'
@@ -19,7 +21,10 @@ import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-sc
 import { type CampaignDetails, findCampaign, findCampaigns, type ListedCampaign } from './campaign-store.ts'
 import { NoQuery, operation, operatorErrors } from './request/documents.ts'
 
-type Deps = ReadDeps & EntryDeps
+type Deps = ReadDeps & EntryDeps & HistoryCursorDeps
+
+/** Who reads the histories here. */
+const reader = { type: 'platform' } as const
 
 export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   findCampaignsRoute(app, deps)
@@ -96,7 +101,7 @@ function readCampaignRoute(app: App, deps: Deps): void {
       const campaign = await findCampaign(database, cashbackId)
       if (!campaign) throw campaignNotFound('not-found')
       await recordRead(deps, request, { cashbackId, merchantId: campaign.retailerId })
-      const page = await findHistoryPage(database, { cashbackId, reader: { type: 'platform' }, before: null })
+      const page = await readHistoryPage({ ...deps, database }, { cashbackId, reader }, undefined)
       reply.headers(historyLinks(page, historyPath(cashbackId)))
       const text = detailsText(campaign, historyPageView(page))
       return reply.type('application/json; charset=utf-8').send(text as never)
@@ -117,12 +122,11 @@ function readHistoryRoute(app: App, deps: Deps): void {
     },
     async (request, reply) => {
       const { cashbackId } = request.params
-      const { before = null } = request.query
       const database = await deps.pageReads.begin(request, reply)
       const campaign = await findParties(database, cashbackId, null)
       if (!campaign) throw campaignNotFound('not-found')
       await recordRead(deps, request, { cashbackId, merchantId: campaign.merchantId })
-      const page = await findHistoryPage(database, { cashbackId, reader: { type: 'platform' }, before })
+      const page = await readHistoryPage({ ...deps, database }, { cashbackId, reader }, request.query.before)
       reply.headers(historyLinks(page, historyPath(cashbackId)))
       return historyPageView(page)
     },

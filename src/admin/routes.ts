@@ -5,6 +5,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import type { CheckpointDeps } from '../audit-log/checkpoints.ts'
+import type { HistoryCursorDeps } from '../campaigns/history/cursors.ts'
 import { OperationResult } from '../campaigns/schemas.ts'
 import { OperatorError } from '../http/errors.ts'
 import { document } from '../http/openapi/operations.ts'
@@ -35,7 +36,8 @@ export type AdminRoutesDeps = AccessAdminDeps &
   OperatorDeps &
   EventAdminDeps &
   SupportDeps &
-  EntryDeps & { checkpoints: CheckpointDeps; auditYears: number }
+  EntryDeps &
+  HistoryCursorDeps & { checkpoints: CheckpointDeps; auditYears: number }
 
 const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   overviewAdminRoutes,

@@ -94,19 +94,22 @@ export function findKeptNotes(
   return database.query(`select seq, at, hash, note from audit_anchors where kind = 'checkpoint' and seq > $1`, [after])
 }
 
-export type KeptCheckpoint = { anchorId: number; at: Date; seq: number; hash: Buffer; note: string }
+export type KeptCheckpoint = { at: Date; seq: number; hash: Buffer; note: string }
 
-/** Checkpoints, newest first. @param page.before the id of a checkpoint; null: start with the newest */
+/**
+ * Checkpoints, newest first. @param page.before the time of a checkpoint; null: start with the newest. Not its id: that
+ * counts removals of other accounts, too. No two have the same time, because a lock keeps them apart
+ */
 export function findCheckpoints(
   database: Queryable,
   { from, until }: Span,
-  page: { before: number | null; limit: number },
+  page: { before: Date | null; limit: number },
 ): Promise<KeptCheckpoint[]> {
   return database.query<KeptCheckpoint>(
-    `select anchor_id as "anchorId", at, seq, hash, note from audit_anchors
+    `select at, seq, hash, note from audit_anchors
      where kind = 'checkpoint' and ($1::timestamptz is null or at >= $1) and ($2::timestamptz is null or at < $2)
-       and ($3::bigint is null or anchor_id < $3)
-     order by anchor_id desc limit $4`,
+       and ($3::timestamptz is null or at < $3)
+     order by at desc, anchor_id desc limit $4`,
     [from, until, page.before, page.limit],
   )
 }

@@ -95,12 +95,12 @@ function listAuditCheckpointsRoute(app: App, deps: AuditLogRoutesDeps): void {
       const { limit, cursor, ...filters } = request.query
       const reader = callerAccount(request)
       const scope = { list: 'audit-checkpoints', account: reader, filters }
-      const [before = null] = readCursor(scope, cursor, ['number']) ?? []
+      const [before = null] = readCursor(scope, cursor, ['time']) ?? []
       const database = await pageReads.begin(request, reply)
-      const page = { before: before === null ? null : Number(before), limit: limit + 1 }
+      const page = { before: before === null ? null : new Date(before), limit: limit + 1 }
       const found = await findCheckpoints(database, readFromTo(filters), page)
       const rows = await withHeads(database, deps, reader, found)
-      return finitePage(rows, { scope, limit, positionOf: row => [row.checkpoint.anchorId] }, checkpointView)
+      return finitePage(rows, { scope, limit, positionOf: row => [row.checkpoint.at.toISOString()] }, checkpointView)
     },
   )
 }

@@ -13,6 +13,7 @@ import {
 } from '../access/throttle.ts'
 import { createBatchedEntries } from '../audit-log/batched-entries.ts'
 import { findAuditKeys } from '../audit-log/keys.ts'
+import { createHistoryCursors } from '../campaigns/history/cursors.ts'
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { createAvailability } from '../esim/orders/availability.ts'
@@ -76,6 +77,7 @@ export function createAppDeps(parts: Parts, login: LoginDeps): AppDeps {
   const { start, pools, clock, outside, monitoring, sales, worker } = parts
   const { config, running, logger } = start
   const reads = { pageReads: createPageReads(pools.database), costlyReads: createCostlyReads(pools.database) }
+  const history = { historyCursors: createHistoryCursors(config.masterKeys) }
   const callers = callersOf(parts)
   const guard = guardOf(parts)
   const { others } = pools
@@ -90,7 +92,7 @@ export function createAppDeps(parts: Parts, login: LoginDeps): AppDeps {
     auditKeys: () => findAuditKeys(others),
     access: createLoginsFor(login, config.admin === null),
     people: { ...worker.people, factors: login.factors, countLanguageChange: outside.countLanguageChange },
-    campaigns: { ...callers, ...reads, ...parts.campaigns },
+    campaigns: { ...callers, ...reads, ...history, ...parts.campaigns },
     esim: {
       ...callers,
       clock,
@@ -100,7 +102,7 @@ export function createAppDeps(parts: Parts, login: LoginDeps): AppDeps {
       rateLimiter: outside.limits.rateLimiter,
     },
     partner: { ...reads, ...callers, ...partnerDeps(parts) },
-    admin: { ...reads, ...guard, ...adminDeps(parts), people: worker.people },
+    admin: { ...reads, ...guard, ...history, ...adminDeps(parts), people: worker.people },
     accountLimiter: outside.limits.accountLimiter,
     portalFolder,
     sandbox: config.mode === 'sandbox' ? sandboxDeps(parts, isOpenToOthers(config) ? guard : null) : null,

@@ -65,11 +65,11 @@ export async function versioned<Data extends object>(
  */
 export async function linked<Data>(
   call: Promise<{ data?: Data; response: Response }>,
-): Promise<{ data: Data; next: number | null }> {
+): Promise<{ data: Data; next: string | null }> {
   const { data, response } = await call
   if (data === undefined) throw new ApiError(noAnswer, [], null)
-  const before = response.headers.get('link')?.match(/[?&]before=(\d+)>; rel="next"/)?.[1]
-  return { data, next: before === undefined ? null : Number(before) }
+  const next = response.headers.get('link')?.match(/[?&]before=([\w-]+)>; rel="next"/)?.[1]
+  return { data, next: next ?? null }
 }
 
 /** The header of a change. With it, the platform refuses the change if the person has not seen the newest version. */

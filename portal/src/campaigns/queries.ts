@@ -14,7 +14,7 @@ import type { ReconciledBank } from './types.ts'
 export const historyQuery = (cashbackId: string) =>
   infiniteQueryOptions({
     queryKey: ['campaigns', cashbackId, 'history'],
-    initialPageParam: null as number | null,
+    initialPageParam: null as string | null,
     queryFn({ pageParam, signal }) {
       const params = { path: { cashbackId }, query: beforeOf(pageParam) }
       return linked(api.GET('/portal/cashbacks/{cashbackId}/history', { params, signal }))
@@ -23,7 +23,7 @@ export const historyQuery = (cashbackId: string) =>
   })
 
 /** The query parameter that selects a page of a history. @param next where the page begins; null: at the newest entry */
-export const beforeOf = (next: number | null): { before?: number } => (next === null ? {} : { before: next })
+export const beforeOf = (next: string | null): { before?: string } => (next === null ? {} : { before: next })
 
 /** The time and the comment of each bank's decision on a campaign. */
 export const decisionsQuery = (cashbackId: string) =>

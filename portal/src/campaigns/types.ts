@@ -43,7 +43,7 @@ export type Home = Answer<'/portal/home'>
 export type HomeTask = Home['tasks'][number]
 export type HistoryEntry = Answer<'/portal/cashbacks/{cashbackId}/history'>[number]
 /** A page of a history, oldest entries first. `next`: where the page with older entries begins; null: there is none. */
-export type HistoryPage = { data: HistoryEntry[]; next: number | null }
+export type HistoryPage = { data: HistoryEntry[]; next: string | null }
 export type BankDecision = Answer<'/portal/cashbacks/{cashbackId}/decisions'>[number]
 type Reconciliation = Answer<'/portal/cashbacks/{cashbackId}/reconciliation'>
 export type ReconciledBank = Reconciliation['banks'][number] & Versioned

@@ -37,7 +37,7 @@ export type BankStatement = Statements['data'][number]
 export type MissingStatement = Statements['missing'][number]
 export type Campaign = Read<'/admin/campaigns'>['data'][number]
 /** `next` is the position at which older entries of the history begin; null if there are none. */
-export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'> & { next: number | null }
+export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'> & { next: string | null }
 export type Audits = Read<'/admin/audit/last'>
 export type Audit = NonNullable<Audits['last']>
 export type Applied = paths['/admin/directory']['post']['responses'][200]['content']['application/json']
@@ -202,7 +202,7 @@ export const campaignHistoryQuery = ({ cashbackId, updatedAt, history, next }: C
   infiniteQueryOptions({
     queryKey: ['operator', 'campaign-history', cashbackId, updatedAt],
     staleTime: Number.POSITIVE_INFINITY,
-    initialPageParam: null as number | null,
+    initialPageParam: null as string | null,
     initialData: { pages: [{ data: history, next }], pageParams: [null] },
     queryFn({ pageParam, signal }) {
       const params = { path: { cashbackId }, query: beforeOf(pageParam) }

@@ -6,6 +6,7 @@ import type { App } from '../../http/app.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { CampaignPath } from '../schemas.ts'
+import type { HistoryCursorDeps } from './cursors.ts'
 import { readDecisions, readHistory } from './history.ts'
 import { aboutPages, BankDecision, HistoryAnswer, HistoryQuery } from './schemas.ts'
 import { decisionView, historyLinks, historyPageView } from './views.ts'
@@ -13,12 +14,14 @@ import { decisionView, historyLinks, historyPageView } from './views.ts'
 const unknown = 'There is no such campaign, or the bank is not invited'
 const common = { tags: ['Portal'], security: secured, params: CampaignPath }
 
-export const historyRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, deps) => {
+type Deps = ReadDeps & HistoryCursorDeps
+
+export const historyRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   readHistoryRoute(app, deps)
   readDecisionsRoute(app, deps)
 }
 
-function readHistoryRoute(app: App, { pageReads }: ReadDeps): void {
+function readHistoryRoute(app: App, { pageReads, historyCursors }: Deps): void {
   app.get(
     '/cashbacks/:cashbackId/history',
     {
@@ -39,8 +42,8 @@ function readHistoryRoute(app: App, { pageReads }: ReadDeps): void {
     async (request, reply) => {
       const { cashbackId } = request.params
       const database = await pageReads.begin(request, reply)
-      const { before = null } = request.query
-      const page = await readHistory({ database }, { caller: partnerOf(request), cashbackId, before })
+      const params = { caller: partnerOf(request), cashbackId, before: request.query.before }
+      const page = await readHistory({ database, historyCursors }, params)
       reply.headers(historyLinks(page, `/portal/cashbacks/${cashbackId}/history`))
       return historyPageView(page)
     },

@@ -1,9 +1,11 @@
 /** Schemas of the history of a campaign. */
 import Type from 'typebox'
 import { accountTypes } from '../../caller.ts'
+import { mustBe } from '../../error-rules.ts'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, instant, uuid } from '../../http/schemas.ts'
 import { bankStatuses, campaignStatuses, reportingStages, subjects, triggers } from '../lifecycle/transitions.ts'
+import { cursorPattern } from './cursors.ts'
 
 const states = [...new Set([...campaignStatuses, ...bankStatuses, ...reportingStages])]
 const state = (description: string) =>
@@ -70,16 +72,19 @@ export const HistoryEntry = Type.Object(
   { title: 'HistoryEntry' },
 )
 
+const exampleCursor = 'q7Jm0w3Vb8sYy1nQe5R2kTzX4uLhGf9Dc6AoPiB7vNxEaKsWdMjZrC'
+
 /** The query of a page of a history. */
 export const HistoryQuery = Type.Object(
   {
     before: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 999_999_999_999_999,
+      Type.String({
+        pattern: cursorPattern,
+        ...mustBe('cursor'),
         description:
-          'Only older entries: the `before` of the `Link` header. Leave it out to begin with the newest entries',
-        examples: [4711],
+          'Only older entries: the `before` of the `Link` header, for the same campaign and account. Leave it out to begin with the ' +
+          'newest entries',
+        examples: [exampleCursor],
       }),
     ),
   },
@@ -96,7 +101,7 @@ const link = {
   type: 'string',
   description:
     'The path of the next page, which has older entries, with `rel="next"` (RFC 8288). Absent: there are none',
-  examples: ['</portal/cashbacks/7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11/history?before=4711>; rel="next"'],
+  examples: [`</portal/cashbacks/7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11/history?before=${exampleCursor}>; rel="next"`],
 }
 /** The headers of an answer with a page of a history. */
 export const historyHeaders = { link }

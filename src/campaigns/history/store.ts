@@ -147,7 +147,7 @@ const entriesStatement: Statement = {
  * Entries, oldest first. `next` is the id of an entry: the next page has the entries before it; null: there are no
  * older entries.
  */
-export type HistoryPage = { entries: HistoryEntry[]; next: number | null }
+export type FoundPage = { entries: HistoryEntry[]; next: number | null }
 
 /**
  * The newest entries, or the newest ones before the entry `before`. A bank's page may be short or empty although older
@@ -158,7 +158,7 @@ export type HistoryPage = { entries: HistoryEntry[]; next: number | null }
 export async function findHistoryPage(
   database: Queryable,
   { cashbackId, reader, before }: { cashbackId: string; reader: Reader; before: number | null },
-): Promise<HistoryPage> {
+): Promise<FoundPage> {
   const idOf = (type: Reader['type']) => (reader.type === type && 'id' in reader ? reader.id : null)
   const [bankId, merchantId] = [idOf('bank'), idOf('retailer')]
   const end = before ?? Number.MAX_SAFE_INTEGER

@@ -1,5 +1,6 @@
 /** Builds the responses with the history and with the banks' decisions. */
-import type { Decision, HistoryEntry, HistoryPage } from './store.ts'
+import type { HistoryPage } from './pages.ts'
+import type { Decision, HistoryEntry } from './store.ts'
 
 export const historyPageView = ({ entries }: HistoryPage) => entries.map(entryView)
 

@@ -195,6 +195,19 @@ test('a partner’s checkpoint is a signed note of its own chain, which passes f
   assert.equal(accounts.size, 2)
 })
 
+test('the cursor of a list of checkpoints has their time, and no number that counts what other accounts do', async () => {
+  const token = await platform.bankToken('alpha')
+  for (let made = 0; made < 2; made++)
+    await platform.call('POST', '/admin/audit-log/checkpoint', { token: platform.config.operatorKey })
+  const list = (query: string) => platform.call('GET', `/partner/v1/audit-log/checkpoints?${query}`, { token })
+  const { data } = (await list('limit=500')).body
+  const first = (await list('limit=1')).body
+  const [text] = first.nextCursor.split('.')
+  assert.deepEqual(JSON.parse(String(Buffer.from(text, 'base64url'))), [data[0].at])
+  const rest = (await list(`limit=500&cursor=${first.nextCursor}`)).body
+  assert.deepEqual([...first.data, ...rest.data], data)
+})
+
 test('who reads the log: by account, role and kind of caller', async () => {
   const bank = (role: 'ADMIN' | 'EDITOR' | 'VIEWER') => platform.bankToken('alpha', role)
   const person = async (owner: Parameters<typeof openPerson>[1], role: string) =>

@@ -284,6 +284,8 @@ suite('edits and segments', () => {
 suite('a long history', () => {
   const pathOf = (id: string) => `/portal/cashbacks/${id}/history`
   const nextOf = ({ headers }: Answer): string | null => headers.get('link')?.match(/^<(.*)>; rel="next"$/)?.[1] ?? null
+  const cursorOf = (answer: Answer): string =>
+    new URL(nextOf(answer) ?? '', 'http://x').searchParams.get('before') ?? ''
   /** The entries of every page, the newest page first. */
   async function readPages(partner: Partner, path: string): Promise<any[][]> {
     const pages = []
@@ -342,6 +344,43 @@ suite('a long history', () => {
     await addEntries(id, 50, numbered)
     const second = await grocer.call('GET', nextOf(first) ?? '')
     assert.deepEqual(numbersOf([...second.body, ...first.body]), numbers(1, 150))
+  })
+
+  test('a link does not show the number of an entry, and no number leads to a page', async () => {
+    const id = await createCampaign(platform, {}, grocer)
+    await addEntries(id, 150, numbered)
+    const rows = await platform.platform.database.query<{ number: number }>(
+      'select history_id as number from campaign_history where cashback_id = $1',
+      [id],
+    )
+    const cursor = cursorOf(await historyOf(alpha, id))
+    assert.notEqual(cursor, cursorOf(await historyOf(alpha, id)), 'it is not even the same text for the same page')
+    const bytes = Buffer.from(cursor, 'base64url')
+    for (const { number } of rows) {
+      const long = Buffer.alloc(8)
+      long.writeBigUInt64BE(BigInt(number))
+      assert.ok(!bytes.includes(long.subarray(4)), `${cursor} shows ${number}`)
+    }
+    const guessed = await alpha.call('GET', `${pathOf(id)}?before=${rows[70]?.number}`)
+    assertRefused(guessed, 400, ['before must be the `next` of a page'])
+  })
+
+  test('400 for the cursor of another campaign or reader, and for a changed one', async () => {
+    const [id, other] = [await createCampaign(platform, {}, grocer), await createCampaign(platform, {}, grocer)]
+    for (const one of [id, other]) await addEntries(one, 150, numbered)
+    const operator = partnerAt(platform, platform.config.operatorKey)
+    const cursor = cursorOf(await historyOf(alpha, id))
+    const changed = `${cursor.slice(0, 45)}${cursor[45] === 'A' ? 'B' : 'A'}${cursor.slice(46)}`
+    for (const [reader, path] of [
+      [alpha, `${pathOf(other)}?before=${cursor}`],
+      [grocer, `${pathOf(id)}?before=${cursor}`],
+      [operator, `/admin/campaigns/${id}/history?before=${cursor}`],
+      [alpha, `${pathOf(id)}?before=${changed}`],
+      [alpha, `${pathOf(id)}?before=${cursor.slice(1)}`],
+      [alpha, `${pathOf(id)}?before=${'A'.repeat(54)}`],
+    ] as const)
+      assertRefused(await reader.call('GET', path), 400, ['before must be the `next` of a page'])
+    assert.equal((await alpha.call('GET', `${pathOf(id)}?before=${cursor}`)).status, 200)
   })
 
   test('large entries make small pages: an answer stays below 1 MB', async () => {

@@ -72,7 +72,7 @@ test('one with keys that fit is read, also where no item is', async () => {
     ['2026-02-03T00:00:00.000Z', id],
     [most, '2026-02-01', '2026-03-02'],
     [most],
-    [most],
+    ['2026-02-03T00:00:00.000Z'],
     [id],
     [most, id],
   ]
