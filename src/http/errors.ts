@@ -296,7 +296,9 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   // Instead we drain the body for a while (`late-body.ts`).
   reply.removeHeader('connection')
   // After these errors the end of the body is unknown, so the connection must close.
-  if (error instanceof UnsupportedError || error instanceof SmallChunksError) reply.header('connection', 'close')
+  const isEndUnknown = error instanceof UnsupportedError || error instanceof SmallChunksError
+  // Node.js would close the connection without saying so, because the header was removed.
+  if (isEndUnknown || !reply.raw.shouldKeepAlive) reply.header('connection', 'close')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   sendError(request, reply, failure)
 }

@@ -58,15 +58,18 @@ test('requests for a large file open one file at a time', async t => {
   assert.ok(MiB < 20, `${MiB} MiB`)
 })
 
+/** The request for an order with this id. */
+const orderText = (externalId: string, headers: Record<string, string> = {}) =>
+  requestText(
+    'POST',
+    '/esim/v1/orders',
+    { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    JSON.stringify({ operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId }),
+  )
+
 test('ten requests at once get their ten answers in order, whatever they ask for', async () => {
   const authorization = `Bearer ${token}`
-  const order = (externalId: string) =>
-    requestText(
-      'POST',
-      '/esim/v1/orders',
-      { authorization, 'content-type': 'application/json', 'x-request-id': externalId },
-      JSON.stringify({ operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId }),
-    )
+  const order = (externalId: string) => orderText(externalId, { 'x-request-id': externalId })
   const get = (path: string, id: string) => requestText('GET', path, { authorization, 'x-request-id': id })
   const answers = await answersTo(
     order('1') +
@@ -104,6 +107,56 @@ test('a client may send far more requests than may wait, as long as it does not 
     while ((received.match(/HTTP\/1\.1 200/g) ?? []).length < 10 * (round + 1)) await once(socket, 'data')
   }
   socket.destroy()
+})
+
+const ordersOf = async (externalId: string) =>
+  (await platform.call('GET', `/partner/v1/orders?externalId=${externalId}`, { token })).body.data
+const upgrade = { connection: 'Upgrade', upgrade: 'x' }
+const statusesOf = (answers: string[]) => answers.map(answer => /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
+
+for (const [name, first, status] of [
+  ['a read', () => requestText('GET', '/health/live', upgrade), '200'],
+  ['an unknown path', () => requestText('GET', '/nowhere', upgrade), '404'],
+  ['an address that cannot be decoded', () => requestText('GET', '/%', upgrade), '400'],
+  ['no token', () => requestText('GET', '/esim/v1/operators', upgrade), '401'],
+  ['an order', () => orderText('with-upgrade', upgrade), '201'],
+  ['capitals', () => requestText('GET', '/health/live', { connection: 'keep-alive, UPGRADE', upgrade: 'h2c' }), '200'],
+] as const)
+  test(`${name} with the header Upgrade is answered, and the connection ends, whatever is behind it`, async () => {
+    const externalId = `behind-${name.length}`
+    const started = performance.now()
+    const answers = await answersTo(first() + orderText(externalId))
+    assert.ok(performance.now() - started < 5_000, 'the connection ends at once')
+    assert.deepEqual(statusesOf(answers), [status])
+    assert.match(answers[0] ?? '', /^connection: close\r$/im)
+    assert.deepEqual(await ordersOf(externalId), [])
+  })
+
+test('the body of a request that was cut off behind an Upgrade is not carried out as a request', async () => {
+  for (const path of ['/health/live', '/swagger/static/swagger-ui-bundle.js', '/partner/v1/orders.csv'])
+    for (const pauseMs of [0, 1, 5, 50]) {
+      const externalId = `smuggled-${path.length}-${pauseMs}`
+      const smuggled = orderText(externalId)
+      const head = requestText('POST', '/nowhere', { 'content-length': String(smuggled.length) })
+      const socket = await openRaw(platform.url)
+      let received = ''
+      socket.on('data', data => {
+        received += data
+      })
+      socket.setNoDelay(true).write(requestText('GET', path, { ...upgrade, authorization: `Bearer ${token}` }) + head)
+      await sleep(pauseMs)
+      if (socket.writable) socket.write(smuggled)
+      if (!socket.destroyed) await once(socket, 'close')
+      assert.ok(received.split('HTTP/1.1 ').length <= 2, 'at most one answer')
+      assert.deepEqual(await ordersOf(externalId), [])
+    }
+})
+
+test('Upgrade among the trailers of a body changes nothing', async () => {
+  const body = '0\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+  const chunked = `${requestText('POST', '/nowhere', { 'transfer-encoding': 'chunked' })}${body}`
+  const answers = await answersTo(chunked + requestText('GET', '/health/live', { connection: 'close' }))
+  assert.deepEqual(statusesOf(answers), ['404', '200'])
 })
 
 test('a request behind one whose client leaves is not carried out', async () => {
