@@ -32,7 +32,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
   readHistoryRoute(app, deps)
 }
 
-function findCampaignsRoute(app: App, { pageReads }: Deps): void {
+function findCampaignsRoute(app: App, deps: Deps): void {
   app.get(
     '/campaigns',
     {
@@ -56,7 +56,7 @@ function findCampaignsRoute(app: App, { pageReads }: Deps): void {
       },
     },
     async (request, reply) => {
-      const database = await pageReads.begin(request, reply)
+      const database = await deps.pageReads.begin(request, reply)
       const { search, status, merchant, bank, ...page } = request.query
       const isId = search !== undefined && uuidForm.test(search)
       const { campaigns, ...found } = await findCampaigns(
@@ -70,6 +70,10 @@ function findCampaignsRoute(app: App, { pageReads }: Deps): void {
         },
         page,
       )
+      // An id finds one campaign, so the answer is a read of it, and not of a list.
+      if (isId)
+        for (const { cashbackId, retailerId: merchantId } of campaigns)
+          await recordRead(deps, request, { cashbackId, merchantId })
       return listingView(campaigns.map(listedView), page, found)
     },
   )

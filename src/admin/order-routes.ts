@@ -65,6 +65,7 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
   app,
   { pageReads, clock, sealing, batchedEntries },
 ) => {
+  /** Records that the operator has read an order. */
   const recordRead = (request: FastifyRequest, { orderId, bankId }: ShownOrder) =>
     batchedEntries.write(originOf(request), {
       action: 'order.read',
@@ -90,6 +91,10 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       const { limit, cursor = null, ...asked } = request.query
       const database = await pageReads.begin(request, reply)
       const orders = await findOrders(database, searchOf(asked), { after: cursor, limit: limit + 1 }, clock.now())
+      if (showsBody(request)) {
+        const named = orders.slice(0, limit).filter(order => isNamed(order, asked))
+        await Promise.all(named.map(order => recordRead(request, order)))
+      }
       return orderPage(orders, limit, operatorOrderView)
     },
   )
@@ -141,3 +146,7 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
     },
   )
 }
+
+/** Whether a search asks for this order by its whole id. Then its answer is a read of one order, and not of a list. */
+const isNamed = (order: ShownOrder, asked: { orderId?: string; externalId?: string }): boolean =>
+  asked.orderId !== undefined || asked.externalId === order.externalId

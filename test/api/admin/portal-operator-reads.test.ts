@@ -478,18 +478,48 @@ test('a viewer gets no export of a customer', async () => {
   assert.equal(answer.body.message, 'This operation needs the role admin')
 })
 
-test('an order or a campaign is read with GET, not with HEAD', async () => {
-  const auditor = await platformUserToken(platform)
-  const { orderId } = (await bank.reserve('read')).body
-  const cashbackId = await createCampaign(platform, {}, grocer)
-  for (const [path, action, object] of [
-    [`/admin/orders/${orderId}`, 'order.read', `order:${orderId}`],
-    [`/admin/campaigns/${cashbackId}`, 'campaign.read', `campaign:${cashbackId}`],
-  ] as const) {
-    for (const method of ['HEAD', 'GET', 'HEAD']) assert.equal((await staff.call(method, path)).status, 200)
-    assert.equal(
-      (await readEntries(platform, auditor, `&object=${object}`)).filter(one => one.action === action).length,
-      1,
-    )
-  }
+suite('reads of one order or campaign are entries', () => {
+  let auditor: string
+  before(async () => {
+    auditor = await platformUserToken(platform)
+  })
+
+  test('an order or a campaign is read with GET, not with HEAD', async () => {
+    const { orderId } = (await bank.reserve('read')).body
+    const cashbackId = await createCampaign(platform, {}, grocer)
+    for (const [path, action, object] of [
+      [`/admin/orders/${orderId}`, 'order.read', `order:${orderId}`],
+      [`/admin/campaigns/${cashbackId}`, 'campaign.read', `campaign:${cashbackId}`],
+    ] as const) {
+      for (const method of ['HEAD', 'GET', 'HEAD']) assert.equal((await staff.call(method, path)).status, 200)
+      assert.equal(
+        (await readEntries(platform, auditor, `&object=${object}`)).filter(one => one.action === action).length,
+        1,
+      )
+    }
+  })
+
+  test('a list that was asked for one order or campaign by its whole id is a read of it', async () => {
+    const { orderId } = (await bank.reserve('read-in-list')).body
+    const cashbackId = await createCampaign(platform, {}, grocer)
+    const readsOf = async (object: string) =>
+      (await readEntries(platform, auditor, `&object=${object}`)).filter(({ action }) => action.endsWith('.read'))
+        .length
+    for (const [path, object, reads] of [
+      ['/admin/orders', `order:${orderId}`, 0],
+      ['/admin/orders?externalId=read-in-lis', `order:${orderId}`, 0],
+      ['/admin/orders?externalId=read-in-list', `order:${orderId}`, 1],
+      ['/admin/orders?externalId=read-in-list&exact=true', `order:${orderId}`, 2],
+      [`/admin/orders?orderId=${orderId}`, `order:${orderId}`, 3],
+      [`/admin/orders?orderId=${orderId}&bank=beta`, `order:${orderId}`, 3],
+      ['/admin/campaigns', `campaign:${cashbackId}`, 0],
+      [`/admin/campaigns?search=${cashbackId}`, `campaign:${cashbackId}`, 1],
+      [`/admin/campaigns?search=${cashbackId.toUpperCase()}`, `campaign:${cashbackId}`, 2],
+    ] as const) {
+      for (const method of ['HEAD', 'GET']) assert.equal((await staff.call(method, path)).status, 200, path)
+      assert.equal(await readsOf(object), reads, path)
+    }
+    const [entry] = await readEntries(platform, auditor, `&object=order:${orderId}`)
+    assert.deepEqual([entry.action, entry.account.type, entry.account.id], ['order.read', 'bank', ids.alpha])
+  })
 })
