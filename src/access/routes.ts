@@ -108,7 +108,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
     },
     async (request, reply) => {
       const { token, caller } = await deps.logins.withSecret(
-        { address: request.ip, trace: { ...traceOf(request), via: 'api' } },
+        { address: request.ip, trace: { ...traceOf(request, null), via: 'api' } },
         request.body,
       )
       request.shownAs = caller

@@ -137,7 +137,7 @@ async function refreshed(
   if (caller.type === 'platform' && !deps.logins.admitsStaff) throw new InvalidTokenError()
   request.shownAs = caller
   const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
-  const origin = originOfCaller({ ...caller, trace: traceOf(request) })
+  const origin = originOfCaller({ ...caller, trace: traceOf(request, caller) })
   const end = input.method === 'password' ? await deps.logins.hashingPlaces.take(caller.subject, signal) : null
   try {
     await refreshFactor({ ...deps.factors, origin }, actor, input)
@@ -229,7 +229,7 @@ function endSessionRoute(app: App, deps: SessionDeps): void {
           ? new InvalidTokenError()
           : new DomainError('forbidden', 'A system’s token can’t be ended: revoke its credential')
       if (read) {
-        const caller = { ...read.caller, trace: traceOf(request) }
+        const caller = { ...read.caller, trace: traceOf(request, read.caller) }
         await endToken({ ...deps, origin: originOfCaller(caller) }, read)
         await refusals.refresh()
       }

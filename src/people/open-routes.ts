@@ -50,7 +50,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
     async (request, reply) => {
       const end = await deps.hashingPlaces.take(addressPrefixes(request.ip), disconnectSignal(reply))
       try {
-        const joined = await acceptLink({ ...deps, trace: traceOf(request) }, request.body)
+        const joined = await acceptLink({ ...deps, trace: traceOf(request, null) }, request.body)
         await deps.refusals.refresh()
         return reply.code(201).send(joined)
       } finally {

@@ -93,7 +93,7 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
 
 const withOrigin = (deps: SandboxRoutesDeps, request: unknown) => ({
   ...deps,
-  origin: unknownOrigin(traceOf(request as FastifyRequest)),
+  origin: unknownOrigin(traceOf(request as FastifyRequest, null)),
 })
 
 function readClockRoute(app: App, deps: SandboxRoutesDeps): void {

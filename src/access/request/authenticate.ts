@@ -42,7 +42,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
   app.addHook('onRequest', (request, _, done) => {
     const read = readTokenOf(request, deps)
     if (read instanceof DomainError) return done(read)
-    request.caller = { ...read.caller, trace: traceOf(request) }
+    request.caller = { ...read.caller, trace: traceOf(request, read.caller) }
     checkAccessAfterBody(request, read, deps)
     done()
   })
@@ -107,7 +107,7 @@ function policyRefusal(
   { refusals, refusalSums }: AuthenticateDeps,
 ): DomainError | null {
   if (!refusals.admitsAddress(caller, request.ip)) {
-    refusalSums.add({ action: 'address.refused', caller, trace: traceOf(request) })
+    refusalSums.add({ action: 'address.refused', caller, trace: traceOf(request, caller) })
     return new DomainError('address-not-allowed', 'Your account lets nobody in from this address')
   }
   const { url = '' } = request.routeOptions

@@ -9,7 +9,7 @@ import { traceOf } from './trace.ts'
 export const clientOf = (request: FastifyRequest, via?: Trace['via']): Client => ({
   address: plainAddress(request.ip),
   userAgent: (request.headers['user-agent'] ?? '').replace(/[^\x20-\x7e]/g, ''),
-  trace: { ...traceOf(request), ...(via && { via }) },
+  trace: { ...traceOf(request, null), ...(via && { via }) },
   namePerson: person => {
     request.shownAs = person
   },

@@ -72,7 +72,7 @@ function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | u
   if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')
   if (caller.role !== 'admin' && !isForViewers(request))
     return new DomainError('forbidden', 'This operation needs the role admin')
-  request.caller = { ...caller, trace: traceOf(request) }
+  request.caller = { ...caller, trace: traceOf(request, caller) }
   checkAccessAfterBody(request, read, deps)
   return undefined
 }

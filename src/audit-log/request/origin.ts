@@ -8,7 +8,7 @@ import { type Origin, operatorOrigin, originOfCaller } from '../../outbox/origin
  * below `/admin`.
  */
 export const originOf = (request: FastifyRequest): Origin =>
-  request.caller ? originOfCaller(request.caller) : operatorOrigin(traceOf(request))
+  request.caller ? originOfCaller(request.caller) : operatorOrigin(traceOf(request, 'operator'))
 
 /**
  * Adds the origin of a request to the dependencies of an operation.

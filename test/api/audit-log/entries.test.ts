@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { assertChained, chained, platformUserToken, readEntries, tokenOfUser } from '../../support/audit-log.ts'
+import { openPerson } from '../../support/people.ts'
 import { startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 
 let platform: TestPlatform
@@ -196,4 +197,29 @@ test('the log takes new entries only', async () => {
   ])
     await assert.rejects(database.execute(statement), /new entries only/, statement)
   await assertChained(platform)
+})
+
+test('only the platform’s own callers use the commands, whatever user agent others send', async () => {
+  const headers = { 'user-agent': 'perkline-cli' }
+  const send = (method: string, path: string, token: string, body?: object) =>
+    platform.call(method, path, { token, headers, ...(body && { body }) })
+  const lastOf = async (query: string) => (await readEntries(platform, auditor, query)).at(-1)
+
+  const system = await platform.bankToken('alpha', 'ADMIN')
+  const endpoint = { url: 'http://127.0.0.1:9/hooks', eventTypes: ['campaign.*'] }
+  const made = await send('POST', '/partner/v1/webhook-endpoints', system, endpoint)
+  assert.equal(made.status, 201, made.text)
+  assert.equal((await lastOf('&action=endpoint.created')).via, 'api')
+
+  const person = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+  const { typeAccount, login, password } = person
+  assert.equal((await send('DELETE', '/portal/session', person.token)).status, 204)
+  assert.equal((await lastOf(`&actor=${person.userId}&action=logout`)).via, 'api')
+  assert.equal((await send('POST', '/portal/session', 'none', { typeAccount, login, password })).status, 200)
+  assert.equal((await lastOf(`&actor=${person.userId}&action=login.done`)).via, 'api')
+
+  const staff = await openPerson(platform, 'platform', 'admin')
+  const user = { bank: 'alpha', login: 'by-command', role: 'VIEWER', password }
+  assert.equal((await send('POST', '/admin/users', staff.token, user)).status, 201)
+  assert.equal((await lastOf(`&actor=${staff.userId}&action=user.added`)).via, 'cli')
 })
