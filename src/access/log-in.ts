@@ -18,10 +18,10 @@ import {
   prove,
   takeCode,
 } from './factors/factors.ts'
-import { noteWrongCode } from './login-store.ts'
 import { ownerOfAccount } from './owners.ts'
 import { readPolicy } from './policy/policies.ts'
 import { holdPolicies } from './policy/policy-store.ts'
+import { noteRefused } from './proofs.ts'
 import type { Lacking } from './refusal-store.ts'
 import type { RefusalSums } from './refusal-sums.ts'
 import type { Refusals } from './refusals.ts'
@@ -183,8 +183,7 @@ export async function answerChallenge(
   if (person && issued) return { person, issued }
   const caller = person && callerOf(person, client)
   const lacking = person && !mayEnter ? 'access' : 'code'
-  deps.refusalSums.add({ action: 'login.refused', caller, trace: client.trace, lacking })
-  if (person) await noteWrongCode(deps.database, person.login)
+  await noteRefused(deps, { caller, login: person?.login ?? null, trace: client.trace, lacking })
   return null
 }
 

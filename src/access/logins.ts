@@ -24,6 +24,7 @@ import {
 } from './log-in.ts'
 import { claimAttempt, findAttempts, noteFailure, noteSuccess } from './login-store.ts'
 import { issueGatewayToken, type Source } from './operations.ts'
+import type { LoginFailure } from './proofs.ts'
 import type { Lacking } from './refusal-store.ts'
 import type { AddressLimit, LinkConflicts, Throttle } from './throttle.ts'
 import type { User } from './user-store.ts'
@@ -40,13 +41,6 @@ export type LoginDeps = LogInDeps & {
   queues: LoginQueues
   hashingPlaces: ConcurrencyLimit
   linkConflicts: LinkConflicts
-}
-
-/** @property outcome `missing`: nobody sent the code of the second factor after a right password */
-export type LoginFailure = {
-  by: 'password' | 'secret' | 'code'
-  outcome: 'refused' | 'throttled' | 'missing'
-  address: string
 }
 
 export type Logins = {

@@ -136,8 +136,9 @@ async function refreshed(
   if (caller.userType !== 'portal_user') throw new DomainError('forbidden', 'This operation is for people')
   if (caller.type === 'platform' && !deps.logins.admitsStaff) throw new InvalidTokenError()
   request.shownAs = caller
-  const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
-  const origin = originOfCaller({ ...caller, trace: traceOf(request, caller) })
+  const trace = traceOf(request, caller)
+  const actor = { caller, trace, userId: caller.subject, sessionId, address: clientOf(request).address }
+  const origin = originOfCaller({ ...caller, trace })
   const end = input.method === 'password' ? await deps.logins.hashingPlaces.take(caller.subject, signal) : null
   try {
     await refreshFactor({ ...deps.factors, origin }, actor, input)

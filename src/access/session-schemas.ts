@@ -81,7 +81,7 @@ export const Session = Type.Object(
         },
         {
           description:
-            'The failed attempts between the last two logins: wrong passwords, and wrong or missing codes after a right password; null for a system’s token',
+            'The failed attempts between the last two logins: wrong passwords, wrong or missing codes after a right password, and what was wrong within a session; null for a system’s token',
         },
       ),
     ),

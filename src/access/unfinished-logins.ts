@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts'
 import { takeExpired } from './factors/factor-store.ts'
 import { callerOf } from './log-in.ts'
 import { noteWithoutCode } from './login-store.ts'
-import type { LoginFailure } from './logins.ts'
+import type { LoginFailure } from './proofs.ts'
 import type { RefusalSums } from './refusal-sums.ts'
 
 type UnfinishedDeps = {

@@ -5,9 +5,9 @@ import type { Actor } from '../access/factors/factors.ts'
 import { ownerAccountOf } from '../access/operations.ts'
 import { ownerOfAccount } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
+import type { Proofs } from '../access/proofs.ts'
 import { hashPassword, hashSecret, makeSecret, passwordMatches } from '../access/secrets.ts'
 import { endSessions } from '../access/sessions/session-store.ts'
-import type { WrongCodes } from '../access/throttle.ts'
 import { deleteResets, findNamesOf, findUser } from '../access/user-store.ts'
 import type { Database } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
@@ -20,7 +20,7 @@ import { joinLink, type PeopleDeps, userObject } from './managers.ts'
 import * as resetStore from './reset-store.ts'
 import { replacePassword, replaceResets } from './users-store.ts'
 
-type ChangeDeps = Pick<PeopleDeps, 'database' | 'mails'> & { wrongCodes: WrongCodes; origin: Origin }
+type ChangeDeps = Pick<PeopleDeps, 'database' | 'mails'> & { proofs: Proofs; origin: Origin }
 
 /**
  * Changes the caller's own password and notifies the person by mail. Ends the caller's other sessions and links.
@@ -29,14 +29,15 @@ type ChangeDeps = Pick<PeopleDeps, 'database' | 'mails'> & { wrongCodes: WrongCo
  *   passwords or too many changes, 'conflict' when the password was changed at the same moment
  */
 export async function changePassword(
-  { database, wrongCodes, mails, origin }: ChangeDeps,
-  { userId, sessionId, address }: Actor,
+  { database, proofs, mails, origin }: ChangeDeps,
+  actor: Actor,
   input: { current: string; password: string },
 ): Promise<void> {
+  const { userId, sessionId } = actor
   const person = await findUser(database, { userId })
   if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
   const { account, login, passwordHash: before } = person
-  if (!(await wrongCodes.guard(address, userId, () => passwordMatches(input.current, before))))
+  if (!(await proofs.guard(actor, 'password', () => passwordMatches(input.current, before))))
     throw new DomainError('invalid', [broken('current', 'present-password')])
   requirePassword('password', input.password, await findNamesOf(database, ownerOfAccount(account), login))
   await mails.countOwnChange(userId)

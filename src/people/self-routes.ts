@@ -14,6 +14,7 @@ import {
 import { personOf } from '../access/request/authenticate.ts'
 import { onlyPeople } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
+import { traceOf } from '../access/request/trace.ts'
 import { listSessions } from '../access/sessions/session-store.ts'
 import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
 import type { CountLanguageChange } from '../access/settings-limit.ts'
@@ -39,8 +40,8 @@ const tooMany = { 429: 'Too many requests, or wrong codes: wait for `Retry-After
 const done = (description: string) => ({ type: 'null', description }) as const
 
 const actorOf = (request: FastifyRequest): Actor => {
-  const { userId, sessionId } = personOf(request)
-  return { userId, sessionId, address: clientOf(request).address }
+  const { caller, userId, sessionId } = personOf(request)
+  return { caller, trace: traceOf(request, caller), userId, sessionId, address: clientOf(request).address }
 }
 
 export const selfRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {

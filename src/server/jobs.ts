@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordOverlapsEnding } from '../access/credential-store.ts'
-import type { LoginFailure } from '../access/logins.ts'
+import type { LoginFailure } from '../access/proofs.ts'
 import { type RefusalSums, recordLostRefusals } from '../access/refusal-sums.ts'
 import { tellUnfinishedLogins } from '../access/unfinished-logins.ts'
 import { chainEntries } from '../audit-log/chain-store.ts'

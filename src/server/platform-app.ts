@@ -4,6 +4,7 @@ import type { FactorNews } from '../access/factors/factors.ts'
 import { isKnownAddress } from '../access/login-store.ts'
 import { createLoginQueues, createLogins } from '../access/logins.ts'
 import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
+import { createProofs } from '../access/proofs.ts'
 import {
   createAddressLimit,
   createLinkConflicts,
@@ -34,14 +35,17 @@ const portalFolder = fileURLToPath(new URL('../../portal/dist', import.meta.url)
 export function createLoginDeps({ start, pools, access, outside, monitoring, refusalSums }: Parts) {
   const { config, logger } = start
   const { counter } = outside.limits
+  const wrongCodes = createWrongCodes(
+    (name, ...limit) => counter(`wrong-codes-${name}`, ...limit),
+    (userId, address) => isKnownAddress(pools.access, userId, address),
+  )
+  const observeFailure = createFailureObserver(logger)
   const factors = {
     database: pools.access,
     factorKeys: access.factorKeys,
     platformMfa: config.platformMfa,
-    wrongCodes: createWrongCodes(
-      (name, ...limit) => counter(`wrong-codes-${name}`, ...limit),
-      (userId, address) => isKnownAddress(pools.access, userId, address),
-    ),
+    wrongCodes,
+    proofs: createProofs({ database: pools.access, wrongCodes, refusalSums, observeFailure }),
     notifyPerson: (transaction: Queryable, userId: string, news: FactorNews) => {
       const used = (login: string) => ({ kind: 'recovery-code-used' as const, login, at: realNow().toISOString() })
       return news === 'recovery-code-used'
@@ -60,7 +64,7 @@ export function createLoginDeps({ start, pools, access, outside, monitoring, ref
     loginLimit: createLoginLimit((...limit) => counter('logins', ...limit)),
     loginThrottle: createThrottle((name, ...limit) => counter(`login-${name}`, ...limit)),
     observeToken: monitoring.metrics.token,
-    observeFailure: createFailureObserver(logger),
+    observeFailure,
     queues: createLoginQueues(),
     hashingPlaces: createHashingPlaces(),
     linkConflicts: createLinkConflicts((...limit) => counter('link-conflicts', ...limit)),

@@ -1,7 +1,7 @@
 /** The parts of a platform. Each is made from the settings and from parts that were made before it. */
 
 import { loadFactorKeys } from '../access/factors/factors.ts'
-import type { LoginFailure } from '../access/logins.ts'
+import type { LoginFailure } from '../access/proofs.ts'
 import type { RefusalSums } from '../access/refusal-sums.ts'
 import { createRefusals } from '../access/refusals.ts'
 import { createActivity } from '../access/sessions/activity.ts'

@@ -11,6 +11,7 @@ import { loadSealedKey, readSealedKey, resealKey } from '../../sealed-keys.ts'
 import { createSealer, type Sealer } from '../../sealing.ts'
 import { defaultMfa } from '../policy/policies.ts'
 import type { Mfa } from '../policy/policy-store.ts'
+import type { Proofs, Prover } from '../proofs.ts'
 import { passwordMatches } from '../secrets.ts'
 import { endSessions, noteFactor } from '../sessions/session-store.ts'
 import type { WrongCodes } from '../throttle.ts'
@@ -35,6 +36,7 @@ export type FactorDeps = {
   database: Database
   factorKeys: FactorKeys
   wrongCodes: WrongCodes
+  proofs: Proofs
   /** The rule for second factors of the platform's people until the platform sets a policy. */
   platformMfa: Mfa
   /** Queues a mail that tells the person about a change or use of the second factors, within the transaction. */
@@ -170,8 +172,8 @@ export async function beginTotp(
   return { secret: secretText(secret), uri: totpUri(secret, login) }
 }
 
-/** The person and session that act, and the address of the client. */
-export type Actor = { userId: string; sessionId: string; address: string }
+/** The person and session that act. */
+export type Actor = Prover & { sessionId: string }
 
 /**
  * Finishes setting up the authenticator app with its first code. The session then counts as proven with a second factor.
@@ -185,7 +187,7 @@ export async function confirmTotp(
   actor: Actor,
   code: string,
 ): Promise<{ recoveryCodes: string[] }> {
-  const { userId, sessionId, address } = actor
+  const { userId, sessionId } = actor
   const recoveryCodes = makeRecoveryCodes()
   const attempt = () =>
     deps.database.transaction(async transaction => {
@@ -209,7 +211,7 @@ export async function confirmTotp(
       await notify(transaction, 'access')
       return true
     })
-  if (await deps.wrongCodes.guard(address, userId, attempt)) return { recoveryCodes }
+  if (await deps.proofs.guard(actor, 'code', attempt)) return { recoveryCodes }
   throw new DomainError('invalid', [broken('code', 'present-code')])
 }
 
@@ -286,9 +288,10 @@ async function keepRecoveryCodes(
  */
 export async function refreshFactor(
   deps: FactorDeps & OriginDeps,
-  { userId, sessionId, address }: Actor,
+  actor: Actor,
   { method, code }: { method: FactorMethod | 'password'; code: string },
 ): Promise<void> {
+  const { userId, sessionId } = actor
   const person = await findUser(deps.database, { userId })
   if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
   if (asksFactor(deps, person) === (method === 'password'))
@@ -304,7 +307,7 @@ export async function refreshFactor(
       return isProven && (await noteFactor(transaction, sessionId, person.hasFactor)) ? true : null
     })
   }
-  if (await deps.wrongCodes.guard(address, userId, attempt)) return
+  if (await deps.proofs.guard(actor, method === 'password' ? 'password' : 'code', attempt)) return
   throw new DomainError('unauthenticated', 'This is wrong, or was used before')
 }
 

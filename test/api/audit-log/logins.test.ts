@@ -290,3 +290,34 @@ test('counts that cannot be written are kept, and neither logins nor addresses f
   assert.deepEqual(flood, [{ id: null, tries: 100, addresses: 100 }])
   await sums.close()
 })
+
+test('a wrong password or code within a session leaves the traces of a refused login, and makes no login wait', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+  const key = { 'idempotency-key': 'wrong-once' }
+  await inProcess(async there => {
+    const send = (method: string, path: string, body?: object, headers = {}) =>
+      there.call(method, path, { token: person.token, headers, ...(body && { body }) })
+    const verify = (method: string, code: string) => send('POST', '/portal/session/verify', { method, code })
+    assert.equal((await verify('password', 'typed-in-session')).status, 401)
+    const change = { current: 'typed-in-session', password: 'a new long passphrase of mine' }
+    assert.equal((await send('POST', '/portal/password', change)).status, 400)
+    assert.equal((await send('POST', '/portal/password', change, key)).status, 400)
+    assert.equal((await verify('password', person.password)).status, 200)
+    assert.equal((await send('POST', '/portal/mfa/totp')).status, 200)
+    assert.equal((await send('POST', '/portal/mfa/totp/confirm', { code: '000000' })).status, 400)
+  })
+  const [entry, ...others] = await readEntries(platform, auditor, `&action=login.refused&object=user:${person.userId}`)
+  assert.deepEqual(others, [])
+  const { since, ...change } = entry.change
+  assert.deepEqual(change, {
+    tries: [null, 4],
+    wrongPasswords: [null, 3],
+    wrongCodes: [null, 1],
+    addresses: [null, 1],
+  })
+  assert.deepEqual([entry.account.type, entry.actor.type, entry.outcome], ['bank', 'unknown', 'refused'])
+  assert.ok(!JSON.stringify(entry).includes('typed'))
+  const entered = await platform.call('POST', '/portal/session', { body: accountOf(person) })
+  assert.equal(entered.status, 200, 'at once')
+  assert.equal(entered.body.failedLogins.count, 4)
+})
