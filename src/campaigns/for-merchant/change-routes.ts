@@ -111,7 +111,7 @@ function editCampaignRoute(app: App, deps: CampaignDeps): void {
         querystring: NoQuery,
         body: EditBody,
         response: {
-          200: detailsAnswer('The campaign as it is now'),
+          200: detailsAnswer('The campaign as this edit has left it'),
           ...cashbackErrors({
             ...notOwn,
             400: 'The body is invalid, or a field may not be changed now',
@@ -125,8 +125,8 @@ function editCampaignRoute(app: App, deps: CampaignDeps): void {
     async (request, reply) => {
       const input = { merchant: merchantOf(request), ...request.params }
       const form = { body: request.body, schemaErrors: schemaErrors(request) }
-      await edit(deps, { ...input, ...form, ...guardOf(request) })
-      return sendDetails(reply, await operations.readDetails(deps, input), { ...input, clock: deps.clock })
+      const edited = await edit(deps, { ...input, ...form, ...guardOf(request) })
+      return sendDetails(reply, edited, { ...input, clock: deps.clock })
     },
   )
 }

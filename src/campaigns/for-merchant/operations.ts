@@ -51,7 +51,7 @@ export async function requireAuthorOf({ database }: Pick<CampaignDeps, 'database
  *
  * @throws DomainError 'not-found' for an unknown campaign; 'forbidden' for another merchant's campaign
  */
-export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, params: Params): Promise<Details> {
+export async function readDetails({ database }: { database: Queryable }, params: Params): Promise<Details> {
   const details = await findDetails(database, params.cashbackId)
   if (!details) throw campaignNotFound('not-found')
   requireOwn(details, params.merchant)

@@ -5,7 +5,8 @@ import type { Queryable } from '../../db/database.ts'
 import { type GivenText, noText, withGivenText } from '../../db/staged-text.ts'
 import type { BrokenRule } from '../../error-rules.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { requireAuthor } from '../for-merchant/operations.ts'
+import type { Details } from '../for-merchant/details-store.ts'
+import { readDetails, requireAuthor } from '../for-merchant/operations.ts'
 import { actorOf } from '../lifecycle/actor.ts'
 import type { Facts } from '../lifecycle/decided.ts'
 import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
@@ -39,15 +40,18 @@ type Known = Terms & { participantsIds: string[] }
  * Changes the given fields, all or none. A field that is given with its present value is not a change, so it is accepted even
  * when the field may not change.
  *
+ * @returns the details of the version that this edit wrote, or of the present one if nothing changed. They are read
+ *   before the lock is released, so no later edit is in them.
  * @throws DomainError 'invalid' with all errors; 'not-found' for an unknown campaign; 'forbidden' for anybody but the author;
  *   'stale' when the edit was made from another version of the campaign; 'too-many' when the campaign has reached its maximum
  *   of edits for today
  */
-export function edit(deps: CampaignDeps, params: Edit): Promise<void> {
+export function edit(deps: CampaignDeps, params: Edit): Promise<Details> {
   return deps.database.transaction(async transaction => {
     const read = readFields(params.body)
     const terminals = read.fields.terminals?.text ?? null
     await withGivenText(transaction, terminals, input => editWith(transaction, deps, params, { ...read, input }))
+    return readDetails({ database: transaction }, params)
   })
 }
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { transitions } from '../../../src/campaigns/lifecycle/transitions.ts'
 import { historyOf, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, type Partner, partnerAt } from '../../support/campaigns.ts'
@@ -77,6 +78,8 @@ afterEach(async () => {
   }
 })
 
+const waitingStatement = `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+
 const codes = (...answers: Answer[]): string => answers.map(({ status }) => status).join(' ')
 
 describe('an edit', () => {
@@ -117,6 +120,32 @@ describe('an edit', () => {
       assert.deepEqual({ name, description }, bodies[one.status === 200 ? 0 : 1])
       return codes(one, two)
     })
+  })
+
+  test('against a later one: it answers with its own version and the ETag of that version', async () => {
+    const id = await make()
+    const { database } = platform.platform
+    const waiting = async (): Promise<number> => {
+      const [row] = await database.query<{ count: number }>(waitingStatement)
+      return row?.count ?? 0
+    }
+    const until = async (count: number) => {
+      while ((await waiting()) < count) await sleep(10)
+    }
+    const edits: Promise<Answer>[] = []
+    await database.transaction(async holder => {
+      // Only the read of the details needs this table. So both edits come as far as they can before the first answer.
+      await holder.execute('lock table merchant_terminal_lists in access exclusive mode')
+      edits.push(edit(id, { name: 'first' }))
+      await until(1)
+      edits.push(edit(id, { name: 'second' }))
+      await until(2)
+    })
+    const [first, second] = (await Promise.all(edits)) as [Answer, Answer]
+    assert.deepEqual([first.status, second.status], [200, 200])
+    assert.deepEqual([first.body.name, second.body.name], ['first', 'second'])
+    assert.notEqual(first.headers.get('etag'), second.headers.get('etag'))
+    assert.equal(second.headers.get('etag'), (await read(id)).headers.get('etag'))
   })
 
   test('against the launch: what was approved is launched', async () => {
