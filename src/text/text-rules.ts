@@ -4,8 +4,8 @@ import { isCountry } from './countries.ts'
 import { wallClock } from './time-zones.ts'
 import { uuidForm } from './uuid.ts'
 
-/** A rule for one text. */
-export type TextRule = Rule & { holds(text: string): boolean }
+/** A rule for one text. `also` is a further rule for it. */
+export type TextRule = Rule & { holds(text: string): boolean; also?: TextRule }
 
 /**
  * Returns the rule that a text breaks, or undefined. Ill-formed Unicode and NUL break every rule, because PostgreSQL
@@ -13,15 +13,25 @@ export type TextRule = Rule & { holds(text: string): boolean }
  */
 export function brokenRule(text: string, of: TextRule): Rule | undefined {
   if (!text.isWellFormed() || text.includes('\0')) return { rule: 'unicode', params: {} }
-  return of.holds(text) ? undefined : { rule: of.rule, params: of.params }
+  if (!of.holds(text)) return { rule: of.rule, params: of.params }
+  return of.also && brokenRule(text, of.also)
 }
+
+/** Characters that change the direction of the text after them. With them a text can look like another text. */
+const turning = '\\u202a-\\u202e\\u2066-\\u2069'
 
 /**
  * The pattern, for schemas, of a text of several lines for people; it checks the rule `plain-lines`. It allows no
- * control characters except tabs and line ends. It also forbids characters that change the direction of the text,
- * because with them a text can look like another text.
+ * control characters except tabs and line ends, and no characters that change the direction of the text.
  */
-export const plainLines = '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]*$'
+export const plainLines = `^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f${turning}]*$`
+
+const unfitForLine = new RegExp(`[\\p{Cc}\\u2028\\u2029${turning}]`, 'u')
+/**
+ * A text, perhaps empty, without control characters and without characters that end a line or change the direction of
+ * the text.
+ */
+export const plainLine: TextRule = { rule: 'plain-line', params: {}, holds: text => !unfitForLine.test(text) }
 
 /**
  * The code of an entry of the directory, such as a bank. Codes appear in URLs and on command lines, so no code begins
@@ -60,9 +70,22 @@ export function oneLine(max: number): TextRule {
   }
 }
 
+/** Like `oneLine`, also without the characters that `plainLine` forbids. */
+export const plainOneLine = (max: number): TextRule => ({ ...oneLine(max), also: plainLine })
+
 /** A text of any number of lines, which may be empty. */
 export function paragraph(max: number): TextRule {
   return { rule: 'max-characters', params: { max }, holds: text => hasAtMost(max, text) }
+}
+
+/** Spaces and invisible characters, such as a zero-width space. */
+const invisible = /[\s\p{Default_Ignorable_Code_Point}\u2800]/gu
+/** One line for people to read, of any length, in which something can be seen. */
+export const visibleLine: TextRule = {
+  rule: 'not-blank',
+  params: {},
+  holds: text => text.replace(invisible, '') !== '',
+  also: plainLine,
 }
 
 export function oneLineOrEmpty(max: number): TextRule {

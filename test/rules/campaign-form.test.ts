@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { changedFields, lockedErrors, mergedFields } from '../../src/campaigns/form/changes.ts'
-import { crossErrors, type Fields, readFields, readNewFields, termsOf } from '../../src/campaigns/form/form.ts'
+import {
+  crossErrors,
+  type Fields,
+  readFields,
+  readNewFields,
+  termsOf,
+  unfitTexts,
+} from '../../src/campaigns/form/form.ts'
 import { noTerminals, type TerminalList } from '../../src/campaigns/form/terminal-list.ts'
 import { cardText, type Terms } from '../../src/campaigns/form/terms.ts'
 import { hiddenFromBanks } from '../../src/campaigns/lifecycle/editable-fields.ts'
@@ -122,6 +129,10 @@ describe('one field', () => {
     ])
   })
 
+  const errorsOf = (field: string, value: unknown): string[] => {
+    const { fields, errors } = readFields({ [field]: value })
+    return [...errors, ...unfitTexts(fields)].map(ruleMessage)
+  }
   const banner =
     'must be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB'
   const oneLine = 'name must be one line, without characters that turn the direction of the text'
@@ -158,13 +169,13 @@ describe('one field', () => {
   ]
   for (const [field, value, error] of faulty)
     test(`${field} ${JSON.stringify(value).slice(0, 60)}: ${error.slice(0, 60)}`, () =>
-      assert.deepEqual(readFields({ [field]: value }).errors.map(ruleMessage), [error]))
+      assert.deepEqual(errorsOf(field, value), [error]))
 
   for (const [what, value] of [
     ['2048 characters', address(2048)],
     ['256 KiB', picture(256 * 1024)],
   ] as const)
-    test(`a banner of ${what} is no error`, () => assert.deepEqual(readFields({ bannerBig: value }).errors, []))
+    test(`a banner of ${what} is no error`, () => assert.deepEqual(errorsOf('bannerBig', value), []))
 
   test('values that the schema refuses are skipped: they are not read, and no error is reported twice', () => {
     const wrong = [7, 'x', {}, [1], [{}], [null], true]
@@ -226,7 +237,7 @@ test('a new campaign has its defaults, whether a field is left out or null', () 
 })
 
 /** Returns a list with this many terminals. */
-const own = (count: number): TerminalList => ({ count, text: null })
+const own = (count: number): TerminalList => ({ count, text: null, unfit: [] })
 const fields = (given: Partial<Fields> = {}): Fields => ({
   participantsIds: [idA],
   name: 'n',
@@ -372,7 +383,7 @@ describe('what the state permits', () => {
     // Stands in for `compareTerminals`. The stored list has two terminals, and a list of three contains both. A shorter
     // list lacks the terminal `1`, or has it with other values.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
-    const terminals = { isChanged: true, firstMissing }
+    const terminals = { isChanged: true, firstMissing, added: [] }
     const edited = { ...state, terminalsPlatform: false }
     return lockedErrors(edited, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(
       ruleMessage,

@@ -340,6 +340,7 @@ test('every error of a terminalsFile is named by file, line and column', () => {
   const others = 'name, location, paymentSystemMerchantId, paymentSystemMerchantName'
   const header = `t.csv (line 1): must be a header of terminalId and any of ${others}, each once`
   const tooMany = Array.from({ length: 200_001 }, (_, index) => `${index}\n`).join('')
+  const plainLine = 'must be one line, without characters that turn the direction of the text'
   const cases: [csv: string, errors: string[]][] = [
     ['', [header]],
     ['name\nA\n', [header]],
@@ -353,6 +354,14 @@ test('every error of a terminalsFile is named by file, line and column', () => {
         't.csv (line 3, name): must be one line of 1 to 200 characters',
         't.csv (line 4, terminalId): must be unique; line 3 has it already',
         't.csv (line 5): must have 2 columns, as the header has',
+      ],
+    ],
+    [
+      'terminalId,location\nA\u202e,x\nB,a\u2028b\nC,a\u0085b\n',
+      [
+        `t.csv (line 2, terminalId): ${plainLine}`,
+        `t.csv (line 3, location): ${plainLine}`,
+        't.csv (line 4, location): must be one line of 1 to 500 characters',
       ],
     ],
     [

@@ -183,7 +183,7 @@ const findStatement: Statement = {
       min_amount::text as "minAmount", max_amount::text as "maxAmount", max_budget::text as "maxBudget",
       percentage::text, merchant_compensation_percentage::text as "merchantCompensationPercentage",
       merchant_category_code as "merchantCategoryCode", k.code as "countryCode", payment_systems_id as "paymentSystemsId",
-      terminals_platform as "terminalsPlatform", json_build_object('count', terminals_count, 'text', null) as terminals
+      terminals_platform as "terminalsPlatform", json_build_object('count', terminals_count, 'text', null, 'unfit', json_build_array()) as terminals
     from campaigns c join countries k using (country_id) where cashback_id = $1`,
 }
 

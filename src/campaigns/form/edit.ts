@@ -20,7 +20,15 @@ import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.t
 import { changedFields, lockedErrors, mergedFields, shownChanges } from './changes.ts'
 import { bankErrors, directoryErrors, requireNoErrors } from './create.ts'
 import { countEdit } from './edits-per-day-store.ts'
-import { contradictions, crossErrors, type FieldName, type Fields, type ReadFields, readFields } from './form.ts'
+import {
+  contradictions,
+  crossErrors,
+  type FieldName,
+  type Fields,
+  type ReadFields,
+  readFields,
+  unfitTexts,
+} from './form.ts'
 import { editErrors } from './pending-store.ts'
 import { compareTerminals, noteAddedTerminals, type TerminalChange } from './terminal-list-store.ts'
 import { cardText, type Terms } from './terms.ts'
@@ -63,14 +71,15 @@ async function editWith(
 ): Promise<void> {
   // These errors do not depend on the stored campaign: a body with contradictory fields is always invalid.
   const formErrors = [...params.schemaErrors, ...errors, ...contradictions(fields)]
-  const campaign = await lockOwn(transaction, deps, params, formErrors)
+  const campaign = await lockOwn(transaction, deps, params, [...formErrors, ...unfitTexts(fields)])
   const now = deps.clock.now()
-  if (formErrors.length === 0) requireExpected(campaign, params)
 
   const names = editableFields.filter(name => Object.hasOwn(Object(params.body), name))
   const present = await findPresent(transaction, campaign)
   const merged = mergedFields(present, fields, names)
   const terminals = await changeOfTerminals(transaction, campaign, { present, merged, names, input })
+  const unfit = unfitTexts(fields, { present, addedTerminals: terminals?.added ?? [] })
+  if (formErrors.length === 0 && unfit.length === 0) requireExpected(campaign, params)
   const changed = changedFields(present, merged, { names, terminals })
   const found = await findDirectoryEntries(transaction, {
     merchantId: campaign.merchantId,
@@ -84,6 +93,7 @@ async function editWith(
   const banks = [...found.banks, ...present.participantsIds]
   requireNoErrors([
     ...formErrors,
+    ...unfit,
     ...lockedErrors(edited, { present, merged, terminals, changed, now }),
     ...(isOpen ? crossErrors(merged, now) : []),
     ...bankErrors(merged.participantsIds, { ...found, banks }),
@@ -183,11 +193,12 @@ async function changeOfTerminals(
 ): Promise<TerminalChange | null> {
   const { terminals, terminalsPlatform } = merged
   if (!names.includes('terminals') || !terminals) return null
+  const unfit = [...new Set(terminals.unfit.map(path => Number.parseInt(path, 10)))]
   if (present.terminalsPlatform && terminalsPlatform) {
-    const fromShown = await compareTerminals(transaction, { merchantId }, input)
+    const fromShown = await compareTerminals(transaction, { merchantId }, input, unfit)
     if (!fromShown.isChanged) return fromShown
   }
-  return compareTerminals(transaction, { cashbackId }, input)
+  return compareTerminals(transaction, { cashbackId }, input, unfit)
 }
 
 type Write = {

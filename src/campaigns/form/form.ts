@@ -6,7 +6,7 @@
 
 import { type BrokenRule, broken } from '../../error-rules.ts'
 import { instantRule, readInstant } from '../../text/instant.ts'
-import { picture } from '../../text/text-rules.ts'
+import { brokenRule, picture, plainLine, type TextRule, visibleLine } from '../../text/text-rules.ts'
 import { uuidForm } from '../../text/uuid.ts'
 import { noTerminals, readTerminals, type TerminalList } from './terminal-list.ts'
 import type { Terms } from './terms.ts'
@@ -50,11 +50,11 @@ type Reader<Value> = (value: unknown, field: string, errors: BrokenRule[]) => Va
 
 const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
   participantsIds: ids,
-  name: readName,
+  name: text,
   description: text,
   participationTerms: text,
-  bannerSmall: banner,
-  bannerBig: banner,
+  bannerSmall: text,
+  bannerBig: text,
   sku: texts,
   categoryId: texts,
   allProducts: flag,
@@ -93,12 +93,50 @@ export function readFields(body: unknown): ReadFields {
   return { fields: fields as Partial<Fields>, errors }
 }
 
-/** Like `readFields`, for a new campaign: absent optional fields get their defaults. */
+/** Like `readFields`, for a new campaign: absent optional fields get their defaults, and `errors` names unfit texts. */
 export function readNewFields(body: unknown): ReadFields {
   const { fields, errors } = readFields(body)
   const present = new Set(isObject(body) ? Object.keys(body) : [])
   const defaults = Object.entries(whenLeftOut).filter(([field]) => !present.has(field))
-  return { fields: { ...Object.fromEntries(defaults), ...fields }, errors }
+  return { fields: { ...Object.fromEntries(defaults), ...fields }, errors: [...unfitTexts(fields), ...errors] }
+}
+
+/** SVG is refused, because its scripts would run if somebody opened the picture in a new tab. */
+const noSvg: TextRule = { rule: 'no-svg', params: {}, holds: address => !/^data:image\/svg/i.test(address) }
+const banner: TextRule = { rule: 'banner', params: {}, holds: address => address !== '' && picture.holds(address) }
+const banners: TextRule = { ...noSvg, also: banner }
+
+/** The rules of single texts. An edit does not check a text that the campaign has already. */
+const textRules = {
+  name: visibleLine,
+  bannerSmall: banners,
+  bannerBig: banners,
+  sku: plainLine,
+  categoryId: plainLine,
+} as const satisfies Partial<Record<FieldName, TextRule>>
+
+/**
+ * The texts that break their rule and that the campaign does not have already. Campaigns of earlier versions may have
+ * texts that were allowed then.
+ *
+ * @param known.present the fields of the campaign; left out: it is new
+ * @param known.addedTerminals the positions of unfit terminals that the campaign does not have; left out: all are added
+ */
+export function unfitTexts(
+  fields: Partial<Fields>,
+  { present = {}, addedTerminals }: { present?: Partial<Fields>; addedTerminals?: readonly number[] } = {},
+): BrokenRule[] {
+  const errors: BrokenRule[] = []
+  for (const name of Object.keys(textRules) as (keyof typeof textRules)[]) {
+    const known = new Set([present[name]].flat())
+    for (const [index, value] of [fields[name] ?? []].flat().entries()) {
+      const rule = known.has(value) ? undefined : brokenRule(value, textRules[name])
+      if (rule) errors.push({ field: Array.isArray(fields[name]) ? `${name}.${index}` : name, ...rule })
+    }
+  }
+  const added = addedTerminals && new Set(addedTerminals)
+  const ofTerminals = (fields.terminals?.unfit ?? []).filter(path => !added || added.has(Number.parseInt(path, 10)))
+  return [...errors, ...ofTerminals.slice(0, maxErrors).map(path => broken(`terminals.${path}`, plainLine.rule))]
 }
 
 /** The violations of rules between fields. A rule is checked only when all of its fields are readable. */
@@ -134,27 +172,6 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 function text(value: unknown, _field: string, _errors: BrokenRule[]): string | undefined {
   return typeof value === 'string' ? value : undefined
-}
-
-/** Control characters, and characters that end a line or change the direction of the following text. */
-const unfitForName = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
-/** Spaces and invisible characters, such as a zero-width space. */
-const invisible = /[\s\p{Default_Ignorable_Code_Point}\u2800]/gu
-
-function readName(value: unknown, field: string, errors: BrokenRule[]): string | undefined {
-  if (typeof value !== 'string') return undefined
-  if (value.replace(invisible, '') === '') errors.push(broken(field, 'not-blank'))
-  else if (unfitForName.test(value)) errors.push(broken(field, 'plain-line'))
-  return value
-}
-
-/** SVG is refused, because its scripts would run if somebody opened the picture in a new tab. */
-const svg = /^data:image\/svg/i
-
-function banner(value: unknown, field: string, errors: BrokenRule[]): string | undefined {
-  if (typeof value === 'string' && svg.test(value)) errors.push(broken(field, 'no-svg'))
-  else if (typeof value === 'string' && (value === '' || !picture.holds(value))) errors.push(broken(field, 'banner'))
-  return text(value, field, errors)
 }
 
 function flag(value: unknown): boolean | undefined {

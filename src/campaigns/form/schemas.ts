@@ -156,8 +156,8 @@ const optional = {
   ),
   bannerSmall: banner('small'),
   bannerBig: banner('big'),
-  sku: listed('SKUs that the cashback applies to, kept as they are sent', ['4820000000017']),
-  categoryId: listed('Product categories that the cashback applies to', ['dairy']),
+  sku: listed('SKUs that the cashback applies to, kept as they are sent; each one line', ['4820000000017']),
+  categoryId: listed('Product categories that the cashback applies to; each one line', ['dairy']),
   allProducts: nullable(
     Type.Boolean({
       description:

@@ -17,28 +17,36 @@ export type TerminalChange = {
   isChanged: boolean
   /** The first stored terminal that the given list lacks. A terminal with another name counts as another terminal. */
   firstMissing: string | null
+  /** Of the given positions, those whose terminal the stored list does not have. */
+  added: number[]
 }
 
 /**
  * Finds how the given list differs from the campaign's own list, or from the list that the platform's directory has for
  * the merchant.
+ *
+ * @param positions positions in the given list
  */
 export async function compareTerminals(
   transaction: Queryable,
   stored: { cashbackId: string } | { merchantId: string },
   input: GivenText,
+  positions: readonly number[],
 ): Promise<TerminalChange> {
   const [source, id] = 'cashbackId' in stored ? [ofCampaign, stored.cashbackId] : [ofMerchant, stored.merchantId]
-  const [found] = await transaction.query<{ firstMissing: string | null; hasOthers: boolean }>(
+  const [found] = await transaction.query<Omit<TerminalChange, 'isChanged'> & { hasOthers: boolean }>(
     `with ${bothLists(source)}
      select
        (select value ->> 'terminal_id' from stored s where not exists (select from given g where g.value = s.value)
         order by place limit 1) as "firstMissing",
-       exists (select from given g where not exists (select from stored s where s.value = g.value)) as "hasOthers"`,
-    [id, ...input],
+       exists (select from given g where not exists (select from stored s where s.value = g.value)) as "hasOthers",
+       array(select (place - 1)::int from given g where place - 1 = any($4::int[])
+         and not exists (select from stored s where s.value = g.value)) as added`,
+    [id, ...input, positions],
   )
   if (!found) throw new Error('A select without a table has one row')
-  return { isChanged: found.hasOthers || found.firstMissing !== null, firstMissing: found.firstMissing }
+  const { firstMissing, hasOthers, added } = found
+  return { isChanged: hasOthers || firstMissing !== null, firstMissing, added }
 }
 
 /**

@@ -6,7 +6,7 @@
 import { type BrokenRule, ruleText } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
 import { splitRecord } from '../../text/csv-lines.ts'
-import { brokenRule, oneLine } from '../../text/text-rules.ts'
+import { brokenRule, plainOneLine } from '../../text/text-rules.ts'
 
 /** A terminal in the platform's directory of merchants. */
 export type Terminal = {
@@ -27,11 +27,11 @@ const maxCharacters = {
 
 /** The rule of each column. The keys of a terminal in the YAML file have the same rules. */
 export const terminalRules = {
-  terminalId: oneLine(maxCharacters.terminalId),
-  name: oneLine(maxCharacters.name),
-  location: oneLine(maxCharacters.location),
-  paymentSystemMerchantId: oneLine(maxCharacters.paymentSystemMerchantId),
-  paymentSystemMerchantName: oneLine(maxCharacters.paymentSystemMerchantName),
+  terminalId: plainOneLine(maxCharacters.terminalId),
+  name: plainOneLine(maxCharacters.name),
+  location: plainOneLine(maxCharacters.location),
+  paymentSystemMerchantId: plainOneLine(maxCharacters.paymentSystemMerchantId),
+  paymentSystemMerchantName: plainOneLine(maxCharacters.paymentSystemMerchantName),
 } as const
 
 export const maxTerminals = 200_000

@@ -1,0 +1,129 @@
+/**
+ * Single texts of a campaign: terminals, SKUs, categories and banners. Campaigns of earlier versions keep texts that are
+ * refused now (contract/campaigns.md, "Create" and "Edit").
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { assertEdited, decide, editsOf } from '../../support/campaign-edits.ts'
+import { openPartners, type Partners } from '../../support/campaign-moves.ts'
+import { assertRefused, campaignDirectory, campaignForm, createCampaign, ids } from '../../support/campaigns.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+let platform: TestPlatform
+let partners: Partners
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  partners = await openPartners(platform)
+})
+after(() => platform.close())
+
+const { edit, read, assertNothingChanged } = editsOf(() => ({ platform, partners }))
+const create = (overrides: Record<string, unknown>) =>
+  partners.grocer.call('POST', '/cashbacks/for-merchant', { body: campaignForm(platform, overrides) })
+const own = (...terminals: object[]) => ({ terminalsPlatform: false, terminals })
+const plainLine = 'must be one line, without characters that turn the direction of the text'
+
+const terminalFields = ['terminal_name', 'terminal_location', 'merchant_id', 'merchant_name']
+const withText = (text: string) => ({
+  ...own({ terminal_id: 'T-1' }, ...terminalFields.map((field, n) => ({ terminal_id: `F-${n}`, [field]: text }))),
+  sku: ['right', text],
+  categoryId: [text],
+})
+const places = ['sku.1', 'categoryId.0', ...terminalFields.map((field, n) => `terminals.${n + 1}.${field}`)]
+
+describe('a text that is not one plain line', () => {
+  for (const unfit of '\u0007\n\r\t\u007f\u0085\u2028\u2029\u202a\u202e\u2066\u2069')
+    test(`U+${unfit.charCodeAt(0).toString(16)} is refused wherever it is`, async () => {
+      assertRefused(
+        await create(withText(`a${unfit}b`)),
+        400,
+        places.map(place => `${place} ${plainLine}`),
+      )
+    })
+
+  test('is refused as terminal_id, too', async () => {
+    const terminals = own({ terminal_id: 'T-1' }, { terminal_id: 'T\u202e2' }, { terminal_id: 'T\u20283' })
+    assertRefused(
+      await create(terminals),
+      400,
+      [1, 2].map(n => `terminals.${n}.terminal_id ${plainLine}`),
+    )
+  })
+
+  test('is refused in a form that another process reads', async () => {
+    const many = Array.from({ length: 20_000 }, (_, n) => ({ terminal_id: `T-${n}`, terminal_name: `Shop ${n}` }))
+    many[19_999] = { terminal_id: 'last', terminal_name: 'a\u202eb' }
+    assertRefused(await create(own(...many)), 400, [`terminals.19999.terminal_name ${plainLine}`])
+  })
+
+  test('other scripts, emoji and joiners are accepted', async () => {
+    const answer = await create(withText('Київ קוד 👩‍💻 \u200d\u00a0x'))
+    assert.equal(answer.status, 201, answer.text)
+  })
+})
+
+describe('a campaign of an earlier version with such texts', () => {
+  const oldTerminals = [
+    {
+      terminal_id: 'T-1',
+      terminal_name: 'Shop\u202e1',
+      terminal_location: null,
+      merchant_id: null,
+      merchant_name: null,
+    },
+    { terminal_id: 'T\u20282', terminal_name: null, terminal_location: 'a\nb', merchant_id: null, merchant_name: null },
+  ]
+  const oldTexts = { terminals: oldTerminals, sku: ['a\u202eb', 'c'], categoryId: ['d\n'] }
+  async function createOld(): Promise<string> {
+    const id = await createCampaign(
+      platform,
+      { ...own({ terminal_id: 'T-1' }, { terminal_id: 'T-2' }), sku: ['c'], participantsIds: [ids.alpha, ids.beta] },
+      partners.grocer,
+    )
+    const { database } = platform.platform
+    await database.execute(
+      `update campaigns set terminals = $2, sku = $3, category_id = $4,
+         card = left(jsonb_set(jsonb_set((card || '}')::jsonb, '{sku}', to_jsonb($3::text[])), '{categoryId}', to_jsonb($4::text[]))::text, -1)
+       where cashback_id = $1`,
+      [id, JSON.stringify(oldTerminals), oldTexts.sku, oldTexts.categoryId],
+    )
+    return id
+  }
+  const added = { terminal_id: 'T-3' }
+
+  test('is shown as it is', async () => {
+    const { terminals, sku, categoryId } = (await read(await createOld())).body
+    assert.deepEqual({ terminals, sku, categoryId }, oldTexts)
+  })
+
+  test('keeps them in an edit that sends them back, also when they are locked', async () => {
+    const id = await createOld()
+    const edited = assertEdited(await edit(id, { ...oldTexts, description: 'one' }))
+    assert.deepEqual([edited.terminals, edited.sku, edited.description], [oldTerminals, oldTexts.sku, 'one'])
+    await decide(partners.alpha, id)
+    const { updatedAt } = assertEdited(await edit(id, { ...oldTexts, description: 'two' }))
+    assert.equal(assertEdited(await edit(id, oldTexts)).updatedAt, updatedAt)
+  })
+
+  test('takes further ones only if they are plain', async () => {
+    const id = await createOld()
+    const more = { terminals: [...oldTerminals, added], sku: [...oldTexts.sku, 'new'] }
+    const edited = assertEdited(await edit(id, more))
+    assert.deepEqual([edited.terminalsCount ?? edited.terminals.length, edited.sku], [3, more.sku])
+    const before = await read(id)
+    const turned = {
+      terminals: [...more.terminals, { terminal_id: 'T-4', merchant_name: 'x\u2029' }],
+      sku: ['new\u202e', ...more.sku],
+    }
+    assertRefused(await edit(id, turned), 400, [`sku.0 ${plainLine}`, `terminals.3.merchant_name ${plainLine}`])
+    const renamed = { terminals: [{ ...oldTerminals[0], terminal_location: 'Kyiv' }, oldTerminals[1], added] }
+    assertRefused(await edit(id, renamed), 400, [`terminals.0.terminal_name ${plainLine}`])
+    await assertNothingChanged(id, before)
+  })
+
+  test('has them mended by an edit while it may change', async () => {
+    const id = await createOld()
+    const mended = { terminals: [{ terminal_id: 'T-1' }], sku: ['ab'], categoryId: ['d'] }
+    assert.deepEqual(assertEdited(await edit(id, mended)).sku, ['ab'])
+  })
+})
