@@ -6,6 +6,8 @@
 
 export type RuleParams = Record<string, string | number>
 
+const httpUrl =
+  'an http or https URL of at most 2048 characters of RFC 3986 (others are written as %…, in the host as xn--…)'
 const listedTypes = '(GET /partner/v1/event-types lists them)'
 
 /** The text that follows `<field> must `. */
@@ -61,11 +63,9 @@ const texts = {
   'four-digits': () => 'be four digits',
   'url-ident': () => 'be 1 to 200 letters, digits, dots, underscores, tildes or hyphens',
   domain: () => 'be a domain name',
-  'web-address': () => 'be an http or https URL of at most 2048 characters',
-  picture: () =>
-    'be an http or https URL without a user of at most 2048 characters, a data:image/...;base64, URI of at most 256 KiB, or empty',
-  banner: () =>
-    'be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB',
+  'web-address': () => `be ${httpUrl}`,
+  picture: () => `be ${httpUrl} and without a user, a data:image/...;base64, URI of at most 256 KiB, or empty`,
+  banner: () => `be ${httpUrl}, or a data:image/...;base64, URI of at most 256 KiB`,
   'no-svg': () => 'not be an SVG image',
   email: () => 'be an e-mail address of at most 254 ASCII characters (international domains as xn--…)',
   msisdn: () => 'be an E.164 number, with or without a leading +',

@@ -93,10 +93,25 @@ export function oneLineOrEmpty(max: number): TextRule {
   return { rule: 'one-line-or-empty', params: { max }, holds: text => text === '' || holds(text) }
 }
 
+/**
+ * An absolute http or https URI with a host, by the characters of RFC 3986. The URL parser would accept more. It escapes or drops
+ * other characters, so the address that people see would differ from the one that is opened.
+ */
+const httpUri = (() => {
+  const name = "[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2}"
+  const host = `(?:${name})+|\\[[0-9A-Fa-f:.]+\\]`
+  const pathCharacter = `${name}|[:@/]`
+  return new RegExp(
+    `^https?://(?:(?:${name}|:)*@)?(?:${host})(?::\\d*)?(?:/(?:${pathCharacter})*)?` +
+      `(?:\\?(?:${pathCharacter}|\\?)*)?(?:#(?:${pathCharacter}|\\?)*)?$`,
+    'i',
+  )
+})()
+
 export const webAddress: TextRule = {
   rule: 'web-address',
   params: {},
-  holds: text => text.length <= 2048 && /^https?:\/\/\S+$/i.test(text) && URL.canParse(text),
+  holds: text => text.length <= 2048 && httpUri.test(text) && URL.canParse(text),
 }
 
 /**

@@ -30,7 +30,7 @@ export function urlError(rules: UrlRules, text: string): Rule | null {
   if (url === null || !schemes.includes(`${url.protocol}//`))
     return { rule: 'endpoint-scheme', params: { schemes: schemes.join(' or ') } }
   // The URL parser drops, escapes or replaces these characters, so the called address would differ from the text that people see.
-  if (/[\p{Cc}\s\\]/u.test(text)) return { rule: 'endpoint-characters', params: {} }
+  if (/[\p{Cc}\p{Cf}\s\\]/u.test(text)) return { rule: 'endpoint-characters', params: {} }
   if (userInfo.test(text)) return { rule: 'endpoint-user', params: {} }
   if (text.includes('#')) return { rule: 'endpoint-fragment', params: {} }
   return hostError(rules, url)

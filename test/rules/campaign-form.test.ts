@@ -134,7 +134,7 @@ describe('one field', () => {
     return [...errors, ...unfitTexts(fields)].map(ruleMessage)
   }
   const banner =
-    'must be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB'
+    'must be an http or https URL of at most 2048 characters of RFC 3986 (others are written as %…, in the host as xn--…), or a data:image/...;base64, URI of at most 256 KiB'
   const oneLine = 'name must be one line, without characters that turn the direction of the text'
   const decimals = 'must be a number with at most 2 decimals'
   const date = 'must be an ISO 8601 date, or a date and time with a time zone, from 1970 to 9999'

@@ -103,6 +103,10 @@ const values: [path: string, taken: string[], refused: string[]][] = [
       'https://u:p@a.example/b',
       'https://@a.example',
       'https:///u@a',
+      'https:///a',
+      'https://приклад.укр/a',
+      'https://a.example/%zz',
+      '"https://a.example/\\u202e"',
     ],
   ],
   [
@@ -147,7 +151,11 @@ const values: [path: string, taken: string[], refused: string[]][] = [
   ['merchants.excludedBanks', ['[alpha]'], ['alpha', '[alpha, alpha]']],
   ['merchants.cardPresentationId', ['null', uuid], ['x']],
   ['merchants.isReview', ['true', 'false'], ['"true"', 'yes', '1']],
-  ['merchants.iosAppUrl', ['null', 'https://a.example'], ['""', 'a', `https://a.example/${long(2048)}`]],
+  [
+    'merchants.iosAppUrl',
+    ['null', 'https://a.example'],
+    ['""', 'a', `https://a.example/${long(2048)}`, 'https://a.example/я'],
+  ],
   ['merchants.terminals', ['[]', '[{ terminalId: 1 }]'], ['[{}]', '[a]', `[{ terminalId: ${long(129)} }]`]],
   ['merchants.terminals', ['[{ terminalId: T, name: ~ }]'], ['[{ terminalId: T, terminal_id: T }]']],
   ['operators.country', ['global', 'DE'], ['Global', 'de', 'EUR', 'XX']],

@@ -91,6 +91,8 @@ test('URLs of endpoints', () => {
     'https://x.example/\u001b[2J',
     'https://x.example\\@y.example/',
     'https://x.example/a\\b',
+    'https://x.example/\u202eb',
+    'https://x.example/\u200bb',
     'https://x.example/?a=\\',
     'https://127.1/',
     'x',

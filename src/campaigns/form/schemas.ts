@@ -59,7 +59,7 @@ const banner = (size: string) =>
   nullable(
     Type.String({
       'x-documented': { minLength: 1, format: 'uri' },
-      description: `The ${size} banner: an http or https URL of at most 2048 characters, or a \`data:image/...;base64,\` URI whose image has at most 256 KiB; SVG is refused`,
+      description: `The ${size} banner: an http or https URL (RFC 3986: other characters are written as %…, in the host as xn--…) of at most 2048 characters, or a \`data:image/...;base64,\` URI whose image has at most 256 KiB; SVG is refused`,
       examples: [`https://cdn.grocer.example/${size}.png`],
     }),
   )

@@ -45,7 +45,7 @@ describe('400', () => {
   const notNumber = (field: string) => [`${field} must be a number`]
   const date = 'must be an ISO 8601 date, or a date and time with a time zone, from 1970 to 9999'
   const banner =
-    'must be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB'
+    'must be an http or https URL of at most 2048 characters of RFC 3986 (others are written as %…, in the host as xn--…), or a data:image/...;base64, URI of at most 256 KiB'
   const ownTerminals = (...list: unknown[]) => ({ terminalsPlatform: false, terminals: list })
   const strange = randomUUID()
 

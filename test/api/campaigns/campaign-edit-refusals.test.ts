@@ -184,7 +184,7 @@ describe('400', () => {
       'name must be unchanged: the campaign is approved',
       'percentage must be unchanged: the campaign is approved',
       'percentage must be at most 100',
-      'bannerBig must be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB',
+      'bannerBig must be an http or https URL of at most 2048 characters of RFC 3986 (others are written as %…, in the host as xn--…), or a data:image/...;base64, URI of at most 256 KiB',
       'oops must be omitted',
     ])
   })

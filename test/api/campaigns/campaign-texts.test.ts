@@ -127,3 +127,61 @@ describe('a campaign of an earlier version with such texts', () => {
     assert.deepEqual(assertEdited(await edit(id, mended)).sku, ['ab'])
   })
 })
+
+describe('a banner', () => {
+  const banner =
+    'must be an http or https URL of at most 2048 characters of RFC 3986 (others are written as %…, in the host as xn--…), ' +
+    'or a data:image/...;base64, URI of at most 256 KiB'
+  const refused = [
+    'https://a.b/"<>',
+    'https://a.b\\c',
+    'https://a.b/\u202e',
+    'https://a.b/\u200b',
+    'https://a.b/%zz',
+    'https://a.b/%4',
+    'http:///x',
+    'https://?a',
+    'https://:80/',
+    'https://a.b/я.png',
+    'https://приклад.укр/',
+    'https://a.b/?a[]=1',
+    'https://a.b/a b',
+    'https://a.b/{x}|^`',
+    'https://a.b/#a#b',
+    'https://[::1/',
+    'https://a.b:99999/',
+    'https:a.b',
+  ]
+  for (const address of refused)
+    test(`${JSON.stringify(address)} is refused`, async () =>
+      assertRefused(await create({ bannerSmall: address, bannerBig: address }), 400, [
+        `bannerSmall ${banner}`,
+        `bannerBig ${banner}`,
+      ]))
+
+  test('is a URI with all characters of RFC 3986', async () => {
+    for (const bannerBig of [
+      "HTTPS://u:p@cdn.Example.:8443/a-b._~!$&'()*+,;=:@/%D1%8F//?a=b&c?/:@#x?/y",
+      'http://xn--80aikifvh.xn--j1amh',
+      'https://[2001:db8::1]:80/a.png',
+      'https://192.0.2.1?x',
+    ]) {
+      const answer = await create({ bannerBig })
+      assert.equal(answer.status, 201, `${bannerBig} ${answer.text}`)
+    }
+  })
+
+  test('of an earlier version stays, and may be sent back also when the campaign is locked', async () => {
+    const old = 'https://a.b/я.png'
+    const id = await createCampaign(platform, { participantsIds: [ids.alpha] }, partners.grocer)
+    await platform.platform.database.execute(
+      `update campaigns set banner_small = $2, card = left(jsonb_set((card || '}')::jsonb, '{bannerSmall}', to_jsonb($2::text))::text, -1)
+       where cashback_id = $1`,
+      [id, old],
+    )
+    assert.equal(assertEdited(await edit(id, { bannerSmall: old, description: 'one' })).bannerSmall, old)
+    await decide(partners.alpha, id)
+    assert.equal(assertEdited(await edit(id, { bannerSmall: old })).bannerSmall, old)
+    assertRefused(await edit(id, { bannerSmall: old, bannerBig: old }), 400, [`bannerBig ${banner}`])
+  })
+})

@@ -2,6 +2,7 @@
 import { addDays, daysOfPeriod, fromZoned, periodOfDays, toZoned } from '../../i18n/time-zone.ts'
 import { readClock, readDay } from '../../i18n/typed-day.ts'
 import type { CampaignDetails, CampaignOffer, CampaignTerminal, Directory } from '../types.ts'
+import { asciiAddress } from './web-address.ts'
 
 /** A number; a text while the field is empty or its content is invalid. */
 export type Figure = number | string
@@ -189,8 +190,8 @@ export function bodyOf(values: CampaignValues): CampaignBody {
     terminalsPlatform,
     ...(!terminalsPlatform && { terminals: values.terminals }),
     paymentSystemsId: values.paymentSystemsId,
-    bannerSmall: values.bannerSmall.trim() || null,
-    bannerBig: values.bannerBig.trim() || null,
+    bannerSmall: asciiAddress(values.bannerSmall.trim()) || null,
+    bannerBig: asciiAddress(values.bannerBig.trim()) || null,
   }
 }
 
