@@ -383,7 +383,7 @@ describe('what the state permits', () => {
     // Stands in for `compareTerminals`. The stored list has two terminals, and a list of three contains both. A shorter
     // list lacks the terminal `1`, or has it with other values.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
-    const terminals = { isChanged: true, firstMissing, added: [] }
+    const terminals = { isChanged: true, firstMissing, isOnlyOther: given.terminals?.count === 2, added: [] }
     const edited = { ...state, terminalsPlatform: false }
     return lockedErrors(edited, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(
       ruleMessage,
@@ -429,7 +429,7 @@ describe('what the state permits', () => {
       'approved',
       campaign('approved', { banks: agreed }),
       { ...named, ...renamed },
-      [...unchanged('the campaign is approved'), ...missing],
+      [...unchanged('the campaign is approved'), 'terminals must be the present list and additions only: 1 is changed'],
     ],
     [
       'approved, adding',

@@ -72,7 +72,7 @@ test('a fraction of more digits than a number holds is refused, naming it, and n
     '1.2345e-323',
   ])
     assert.throws(of(`{"a":[1,{"share":${number}}]}`), {
-      details: ['a.1.share must be a number of at most 15 digits'],
+      details: ['a.1.share must be a number that double precision keeps as it is written'],
     })
   for (const number of [
     '100.00000000000000000',
@@ -113,7 +113,7 @@ test('all that is wrong with names, numbers and texts is told at once, up to a h
   assert.deepEqual(faultOf(wrong), [
     'a must be given once only',
     'b.__proto__ must be omitted',
-    'b.c must be a number of at most 15 digits',
+    'b.c must be a number that double precision keeps as it is written',
     'e.0.f must be given once only',
     'd must be well-formed text without NUL',
     'e.0.f must be well-formed text without NUL',

@@ -97,7 +97,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   min: atLeast,
   max: atMost,
   'more-than': { en: ({ limit }) => `More than ${limit}`, uk: ({ limit }) => `Більше за ${limit}` },
-  'exact-number': same('At most 15 digits', 'Щонайбільше 15 цифр'),
+  'exact-number': same(
+    'The number has too many digits to be kept exactly',
+    'У числі забагато цифр, щоб зберегти його точно',
+  ),
   'multiple-of': { en: ({ divisor }) => `A multiple of ${divisor}`, uk: ({ divisor }) => `Кратне ${divisor}` },
   'min-items': { en: ({ min }) => `Choose at least ${min}`, uk: ({ min }) => `Виберіть щонайменше ${min}` },
   'max-items': { en: ({ max }) => `At most ${max} entries`, uk: ({ max }) => `Щонайбільше ${max} записів` },
@@ -216,6 +219,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   'only-additions': {
     en: ({ missing }) => `Only additions are possible: ${missing} is missing`,
     uk: ({ missing }) => `Можна лише додавати: бракує ${missing}`,
+  },
+  'unchanged-elements': {
+    en: ({ changed }) => `Only additions are possible: ${changed} is changed`,
+    uk: ({ changed }) => `Можна лише додавати: ${changed} змінено`,
   },
   'invitable-bank': same('This bank cannot be invited any more', 'Цей банк уже не можна запросити'),
   'open-merchant': same('No campaign can be made for this merchant', 'Для цього торговця кампанію не створити'),

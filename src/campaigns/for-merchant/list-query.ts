@@ -36,7 +36,7 @@ export const MerchantListQuery = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: maxPages,
-        ...mustBe('whole-number', { min: 1 }),
+        ...mustBe('whole-number', { min: 1, max: maxPages }),
         description: 'Page, from 1; a page past the end is empty. Default: 1',
       }),
     ),

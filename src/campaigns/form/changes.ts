@@ -101,7 +101,11 @@ export function lockedErrors(
       name === 'terminals'
         ? (params.terminals?.firstMissing ?? null)
         : firstMissing(params.present[name], params.merged[name])
-    return missing === null ? [] : [broken(name, 'only-additions', { missing })]
+    if (missing === null) return []
+    const isOther = name === 'terminals' && params.terminals?.isOnlyOther
+    return [
+      isOther ? broken(name, 'unchanged-elements', { changed: missing }) : broken(name, 'only-additions', { missing }),
+    ]
   })
 }
 

@@ -17,6 +17,8 @@ export type TerminalChange = {
   isChanged: boolean
   /** The first stored terminal that the given list lacks. A terminal with another name counts as another terminal. */
   firstMissing: string | null
+  /** Whether the given list has a terminal with the id `firstMissing`. */
+  isOnlyOther: boolean
   /** Of the given positions, those whose terminal the stored list does not have. */
   added: number[]
 }
@@ -35,18 +37,21 @@ export async function compareTerminals(
 ): Promise<TerminalChange> {
   const [source, id] = 'cashbackId' in stored ? [ofCampaign, stored.cashbackId] : [ofMerchant, stored.merchantId]
   const [found] = await transaction.query<Omit<TerminalChange, 'isChanged'> & { hasOthers: boolean }>(
-    `with ${bothLists(source)}
+    `with ${bothLists(source)}, missing as (
+       select value ->> 'terminal_id' as id from stored s where not exists (select from given g where g.value = s.value)
+       order by place limit 1
+     )
      select
-       (select value ->> 'terminal_id' from stored s where not exists (select from given g where g.value = s.value)
-        order by place limit 1) as "firstMissing",
+       (select id from missing) as "firstMissing",
+       exists (select from given g join missing on g.value ->> 'terminal_id' = missing.id) as "isOnlyOther",
        exists (select from given g where not exists (select from stored s where s.value = g.value)) as "hasOthers",
        array(select (place - 1)::int from given g where place - 1 = any($4::int[])
          and not exists (select from stored s where s.value = g.value)) as added`,
     [id, ...input, positions],
   )
   if (!found) throw new Error('A select without a table has one row')
-  const { firstMissing, hasOthers, added } = found
-  return { isChanged: hasOthers || firstMissing !== null, firstMissing, added }
+  const { hasOthers, ...change } = found
+  return { ...change, isChanged: hasOthers || change.firstMissing !== null }
 }
 
 /**

@@ -92,7 +92,9 @@ describe('400', () => {
       const fault = (name: string) => [`terminals must be the present list and additions only: ${name} is missing`]
       assertRefused(await edit(id, { terminals: terminals('1', '3') }), 400, fault('2'))
       const renamed = [{ terminal_id: '1', terminal_name: 'other' }, { terminal_id: '2' }]
-      assertRefused(await edit(id, { terminals: renamed }), 400, fault('1'))
+      assertRefused(await edit(id, { terminals: renamed }), 400, [
+        'terminals must be the present list and additions only: 1 is changed',
+      ])
       assertRefused(await edit(id, { terminals: [] }), 400, [
         ...fault('1'),
         'terminals must be a list of at least 1 when terminalsPlatform is false',
