@@ -96,7 +96,10 @@ export const shapes = {
   campaignMoved: shape('The campaign as of the change', {
     ...campaign,
     previousStatus: word(campaignStatuses, 'The status before'),
-    trigger: text('The cause, as in the history. An open list', 'confirm'),
+    trigger: text(
+      'The cause, as in the history; `decide` when another bank’s decision was the cause. An open list',
+      'confirm',
+    ),
   }),
   campaignUpdated: shape('The campaign, and which of its fields an edit changed', {
     ...campaign,

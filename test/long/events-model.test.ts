@@ -134,6 +134,14 @@ function model(history: readonly Entry[], hidden: ReadonlySet<string>): Expected
   return told
 }
 
+/** The trigger that a bank may learn of a change of the campaign: what another bank has decided stays hidden. */
+function triggerFor(bankId: string, history: readonly Entry[], { updatedAt, status }: Event['data']): string {
+  const group = history.filter(({ at }) => at === updatedAt)
+  const { trigger } = group.find(one => one.subject === 'campaign' && one.to === status) ?? assert.fail()
+  const isOwn = group.some(one => one.subject === 'bank' && one.bankId === bankId)
+  return (trigger === 'confirm' || trigger === 'reject') && !isOwn ? 'decide' : trigger
+}
+
 /** Returns the events about one campaign in a feed, in the same form as `model`. */
 const heard = (events: readonly Event[], cashbackId: string): string[] =>
   events
@@ -256,6 +264,9 @@ async function walkThrough(walk: Walk): Promise<void> {
     if (who === 'merchant') continue
     for (const other of bankCodes)
       if (other !== who) assert.ok(!text.includes(ids[other]), `${who} is told of ${other}`)
+    for (const { data } of events)
+      if (data.cashbackId === campaign.id && data.trigger !== undefined)
+        assert.equal(data.trigger, triggerFor(ids[who as BankCode], history, data))
   }
   const { events } = await readFeed(platformPerson, 0)
   assert.deepEqual(

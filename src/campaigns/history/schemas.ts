@@ -4,7 +4,14 @@ import { accountTypes } from '../../caller.ts'
 import { mustBe } from '../../error-rules.ts'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, instant, uuid } from '../../http/schemas.ts'
-import { bankStatuses, campaignStatuses, reportingStages, subjects, triggers } from '../lifecycle/transitions.ts'
+import {
+  bankStatuses,
+  campaignStatuses,
+  decided,
+  reportingStages,
+  subjects,
+  triggers,
+} from '../lifecycle/transitions.ts'
 import { cursorPattern } from './cursors.ts'
 
 const states = [...new Set([...campaignStatuses, ...bankStatuses, ...reportingStages])]
@@ -60,9 +67,11 @@ export const HistoryEntry = Type.Object(
       description: 'What changed: the campaign, a bank’s part, or its reporting',
     }),
     bankId: nullable(uuid('The bank whose part or reporting changed; null for the campaign')),
-    trigger: Type.Enum([...triggers, 'edit', 'segment'], {
+    trigger: Type.Enum([...triggers, decided, 'edit', 'segment'], {
       title: 'HistoryTrigger',
-      description: 'The cause. `edit` and `segment` change fields and leave the state as it is',
+      description:
+        'The cause. `edit` and `segment` change fields and leave the state as it is. `decide`: what a bank gets in place of another bank’s ' +
+        '`confirm` or `reject`',
     }),
     from: state('The state before; null for the first entry'),
     to: state('The state after; null: removed'),

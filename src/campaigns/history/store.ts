@@ -6,7 +6,7 @@ import type { AccountType } from '../../caller.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { FieldChanges, Note } from '../lifecycle/decided.ts'
 import { hiddenFromBanks } from '../lifecycle/editable-fields.ts'
-import type { Subject, Trigger } from '../lifecycle/transitions.ts'
+import { decided, decisions, type Subject, type Trigger } from '../lifecycle/transitions.ts'
 import { isAboutBank, newestAboutBank } from './about-bank-sql.ts'
 
 export type HistoryEntry = {
@@ -19,7 +19,7 @@ export type HistoryEntry = {
   role: string | null
   subject: Subject
   bankId: string | null
-  trigger: Trigger | Note['trigger']
+  trigger: Trigger | Note['trigger'] | typeof decided
   from: string | null
   to: string | null
   changes: FieldChanges | null
@@ -116,13 +116,14 @@ const candidatesForBankStatement: Statement = {
 
 /**
  * `$1` are the ids of the entries, `$2` is the reading bank, `$3` the reading merchant; both are null for the platform.
- * When another bank caused a step, a bank gets neither that bank's name nor its comment. The login is shown only to the
+ * When another bank caused a step, a bank gets neither that bank's name and comment nor what it decided. The login is shown only to the
  * platform and to the actor's own bank or merchant.
  */
 const entriesStatement: Statement = {
   name: 'campaigns.history',
   text: `
-    select h.at, h.actor_type as "actorType", h.subject, h.bank_id as "bankId", h.trigger, h.from_state as from, h.to_state as to,
+    select h.at, h.actor_type as "actorType", h.subject, h.bank_id as "bankId", h.from_state as from, h.to_state as to,
+      case when seen.fully or h.trigger not in (${decisions.map(one => `'${one}'`).join(', ')}) then h.trigger else '${decided}' end as trigger,
       case when seen.fully then h.actor_id end as "actorId",
       case when seen.own then coalesce(u.login, h.actor_subject) end as login,
       case when seen.fully then coalesce(b.name, m.name) end as name,

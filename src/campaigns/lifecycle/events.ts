@@ -9,7 +9,15 @@ import type { Decided, Facts, Note } from './decided.ts'
 import { isHiddenFromBanks } from './editable-fields.ts'
 import type { Change } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
-import type { BankStatus, CampaignStatus, ReportingStage, Transition, Trigger } from './transitions.ts'
+import {
+  type BankStatus,
+  type CampaignStatus,
+  decided,
+  decisions,
+  type ReportingStage,
+  type Transition,
+  type Trigger,
+} from './transitions.ts'
 
 const ofStatus: Record<CampaignStatus, EventTypeName> = {
   awaitingBankApproval: 'campaign.awaiting_banks',
@@ -50,7 +58,7 @@ export function eventsOf({ decision, notes = [], facts = {} }: Decided, after: L
   const { changes } = decision
   return [
     ...notes.flatMap(note => (note.trigger === 'edit' ? editEvents(note, after, facts) : [])),
-    ...changes.flatMap(change => (change.subject === 'campaign' ? [campaignEvent(change, after)] : [])),
+    ...changes.flatMap(change => (change.subject === 'campaign' ? campaignEvents(change, changes, after) : [])),
     ...changes.flatMap(change => (change.subject === 'campaign' ? [] : [partEvent(change, after, facts)])),
     ...segmentEvents(notes, after),
   ]
@@ -73,14 +81,26 @@ export function typeOfTransition({ subject, from, trigger, to }: Transition): Ev
   return from === null ? 'campaign.created' : ofStatus[to ?? 'deleted']
 }
 
-function campaignEvent(
+/**
+ * The event of a change of the campaign itself. When a bank's decision caused it, all other banks get the event with a
+ * trigger that does not tell what was decided.
+ */
+function campaignEvents(
   { from, to, trigger }: Extract<Change, { subject: 'campaign' }>,
+  changes: readonly Change[],
   after: LockedCampaign,
-): RecordedEvent {
+): RecordedEvent[] {
   const data = { ...campaignData(after), status: to }
-  const about = { at: after.updatedAt, ...banksOf(after), ...merchantOf(after) }
-  if (from === null) return { type: 'campaign.created', ...about, data }
-  return { type: ofStatus[to], ...about, data: { ...data, previousStatus: from, trigger } }
+  const { at, banks, merchants } = { at: after.updatedAt, ...banksOf(after), ...merchantOf(after) }
+  if (from === null) return [{ type: 'campaign.created', at, banks, merchants, data }]
+  const told = (shown: string) => ({ type: ofStatus[to], at, data: { ...data, previousStatus: from, trigger: shown } })
+  if (!decisions.some(decision => decision === trigger)) return [{ ...told(trigger), banks, merchants }]
+  const isDecider = (id: string) => changes.some(({ subject, bankId }) => subject === 'bank' && bankId === id)
+  const others = banks.filter(id => !isDecider(id))
+  return [
+    { ...told(trigger), banks: banks.filter(isDecider), merchants },
+    ...(others.length > 0 ? [{ ...told(decided), banks: others }] : []),
+  ]
 }
 
 function partEvent(

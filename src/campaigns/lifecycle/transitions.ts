@@ -65,6 +65,13 @@ export const triggers = [
 ] as const
 export type Trigger = (typeof triggers)[number]
 
+/**
+ * The word that banks get, in place of these triggers, for a change of the campaign that another bank has caused. It does not tell
+ * what that bank has decided.
+ */
+export const decided = 'decide'
+export const decisions = ['confirm', 'reject'] as const satisfies Trigger[]
+
 type State<Of extends Subject> = Of extends 'campaign'
   ? CampaignStatus
   : Of extends 'bank'

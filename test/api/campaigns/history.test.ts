@@ -118,7 +118,7 @@ suite('200', () => {
       'campaign  create  awaitingBankApproval',
       `bank ${ids.alpha} invite  pending`,
       `bank ${ids.alpha} confirm pending approved`,
-      'campaign  reject awaitingBankApproval awaitingMerchantApproval',
+      'campaign  decide awaitingBankApproval awaitingMerchantApproval',
       'campaign  launch awaitingMerchantApproval approved',
       'campaign  start approved active',
       `reporting ${ids.alpha} end  awaitingBankReconciliation`,
@@ -131,9 +131,33 @@ suite('200', () => {
       assert.ok(!answer.text.includes(secret), secret)
     const own = await historyOf(beta, id)
     assert.equal(own.body[2].comment, 'Not this season')
+    assert.equal(own.body[3].trigger, 'reject')
     const ownActor = { type: 'bank', id: ids.beta, login: clientIdOf(beta), name: 'Бета Банк', role: 'ADMIN' }
     assert.deepEqual(own.body[2].actor, ownActor)
     assert.ok(!own.text.includes(ids.alpha))
+  })
+
+  test('neither history nor events tell a bank what the last bank decided', async () => {
+    const told = async (partner: Partner, id: string) => {
+      const { body } = await historyOf(partner, id)
+      const entry = body.find(({ to }: Entry) => to === 'awaitingMerchantApproval')
+      // This request is answered only when every change before it has its numbered event.
+      await partner.call('GET', '/partner/v1/events?after=now')
+      const feed = await partner.call('GET', '/partner/v1/events?type=campaign.awaiting_merchant&limit=1000&after=0')
+      const events = feed.body.data.filter(({ data }: { data: { cashbackId: string } }) => data.cashbackId === id)
+      assert.equal(events.length, 1)
+      return [entry.trigger, events[0].data.trigger]
+    }
+    for (const last of ['confirm', 'reject']) {
+      const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] }, grocer)
+      assert.equal((await alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+      assert.equal((await beta.call('POST', `/cashbacks/${id}/${last}`)).status, 201)
+      assert.deepEqual(await Promise.all([alpha, beta, grocer].map(partner => told(partner, id))), [
+        ['decide', 'decide'],
+        [last, last],
+        [last, last],
+      ])
+    }
   })
 
   test('a portal user is named by the login', async () => {
