@@ -13,8 +13,8 @@ import { type Decision, findDecisions, type HistoryEntry } from './store.ts'
  * part. A merchant gets rounded sizes of segments.
  *
  * @param params.before the `next` of the page that was read before; undefined: the newest page
- * @throws DomainError 'invalid' when `before` is none of these; 'not-found' for an unknown campaign, and to a bank that is not invited; 'forbidden' for another
- *   merchant's campaign
+ * @throws DomainError 'invalid' when `before` is none of these; 'not-found' for an unknown campaign, and to a bank that
+ *   is not invited; 'forbidden' for another merchant's campaign
  */
 export async function readHistory(
   deps: HistoryCursorDeps & { database: Queryable },

@@ -116,8 +116,8 @@ const candidatesForBankStatement: Statement = {
 
 /**
  * `$1` are the ids of the entries, `$2` is the reading bank, `$3` the reading merchant; both are null for the platform.
- * When another bank caused a step, a bank gets neither that bank's name and comment nor what it decided. The login is shown only to the
- * platform and to the actor's own bank or merchant.
+ * When another bank caused a step, a bank gets neither that bank's name and comment nor what it decided. The login is
+ * shown only to the platform and to the actor's own bank or merchant.
  */
 const entriesStatement: Statement = {
   name: 'campaigns.history',
