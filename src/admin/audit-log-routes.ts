@@ -5,6 +5,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { chainBeforeRead } from '../audit-log/chain-store.ts'
 import { checkLog } from '../audit-log/check.ts'
 import { type CheckpointDeps, makeCheckpoint } from '../audit-log/checkpoints.ts'
 import { readableAccount } from '../audit-log/reads.ts'
@@ -71,10 +72,22 @@ const Verified = Type.Object(
         description: 'What the checkpoints of `anchors` cover; without `anchors`, those that the database itself has',
       },
     ),
+    unnumbered: count(
+      'Entries that were recorded but not checked, because they could not be numbered: the database may be read-only',
+      0,
+    ),
     incomplete: count('Notes of `anchors` that break off, such as a full disk leaves them: they were skipped', 0),
   },
   { description: 'What the check found' },
 )
+
+/** The header of an export that says how many entries are missing in it. The command `audit-log export` reads it. */
+const unnumberedHeader = 'perkline-unnumbered'
+const Unnumbered = Type.Integer({
+  description:
+    'Entries that were recorded but are not in the file, because they could not be numbered: the database may be read-only',
+  examples: [0],
+})
 
 const Made = Type.Object(
   {
@@ -100,6 +113,7 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
     },
     async (request, reply) => {
       const database = await pageReads.begin(request, reply)
+      if (request.query.cursor === undefined) await chainBeforeRead(checkpoints.database)
       return listEntries({ database, reader: platformAccount, query: request.query })
     },
   )
@@ -115,12 +129,16 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
           'Each line is a JSON object. The lines of one account have its own chain only.',
         ),
         querystring: LogQuery,
-        response: { 200: LogLines, ...operatorErrors({ 404: 'There is no such account' }) },
+        response: {
+          200: { ...LogLines, headers: { [unnumberedHeader]: Unnumbered } },
+          ...operatorErrors({ 404: 'There is no such account' }),
+        },
       },
     },
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
       const account = await readableAccount(database, platformAccount, request.query.account)
+      reply.header(unnumberedHeader, await chainBeforeRead(checkpoints.database))
       return sendLog(reply, database, { account, span: readFromTo(request.query) })
     },
   )
@@ -144,7 +162,9 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
     },
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
-      return checkLog({ database }, { notes: request.body.anchors ?? null, years: auditYears })
+      const unnumbered = await chainBeforeRead(checkpoints.database)
+      const checked = await checkLog({ database }, { notes: request.body.anchors ?? null, years: auditYears })
+      return { ...checked, unnumbered }
     },
   )
 

@@ -6,8 +6,10 @@
 import { platformAccountId } from '../caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { rowList } from '../db/row-list.ts'
+import { DomainError } from '../errors.ts'
 import type { Entry } from '../outbox/audit-entry.ts'
 import { entryKind, type RecordedEntry } from '../outbox/audit-entry-writing.ts'
+import { isFor } from '../outbox/position.ts'
 import type { RecordedAccount } from '../outbox/rows.ts'
 import { type OrderedPiece, tickInOrder } from '../outbox/tick-store.ts'
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
@@ -32,6 +34,37 @@ export const chainEntries = (database: Database, waits: boolean): Promise<boolea
       await insert(transaction, link(taken.waiting, await findHeads(transaction, taken.waiting)))
     return taken.mayBeMore
   })
+
+/** Appends all entries to the chains that were recorded before the call, however many wait. */
+export async function chainAllEntries(database: Database): Promise<void> {
+  while (await chainEntries(database, true));
+}
+
+/**
+ * Appends all waiting entries to the chains before the log is read, because no worker may be running. A database that
+ * takes no writes can still be read, so this is no error.
+ *
+ * @returns how many entries could not be appended, so that they are missing in the log
+ */
+export async function chainBeforeRead(database: Database): Promise<number> {
+  try {
+    await chainAllEntries(database)
+    return 0
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'unavailable') return countUnchained(database)
+    throw error
+  }
+}
+
+/** Counts the recorded entries that are not in the chains yet. */
+async function countUnchained(database: Queryable): Promise<number> {
+  const [row] = await database.query<{ entries: number }>(`
+    select count(*)::int as entries
+    from outbox cross join (select * from event_ticks where consumer = 'audit-log' order by tick_id desc limit 1) as position
+    where kind = '${entryKind}' and ${isFor('audit-log')} and not pg_visible_in_snapshot(xid, snapshot)
+      and (towards is null or outbox_id > reached or not pg_visible_in_snapshot(xid, towards))`)
+  return row?.entries ?? 0
+}
 
 type Row = { mayBeMore: boolean; type: RecordedAccount['type'] | null; id: string | null; data: RecordedEntry }
 

@@ -12,7 +12,7 @@ import { type RecordedEvent, recordEvents } from '../outbox/event-writing.ts'
 import { clockOrigin, type Origin } from '../outbox/origin.ts'
 import { appendToAnchorFile } from './anchor-file.ts'
 import { firstHead, type Head } from './chain.ts'
-import { chainEntries } from './chain-store.ts'
+import { chainAllEntries } from './chain-store.ts'
 import { findSigner } from './keys.ts'
 import { type Checkpoint, writeNote } from './note.ts'
 
@@ -43,13 +43,13 @@ const checkpointLock = 7_365_036
  */
 export async function makeHourlyCheckpoint(deps: CheckpointDeps): Promise<void> {
   if (!(await isDue(deps.database))) return
-  while (await chainEntries(deps.database, true));
+  await chainAllEntries(deps.database)
   await make(deps, clockOrigin, { isHourly: true })
 }
 
 /** Makes a checkpoint. It adds the waiting entries to the chain first, so that the checkpoint covers them too. */
 export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = clockOrigin): Promise<MadeCheckpoint> {
-  while (await chainEntries(deps.database, true));
+  await chainAllEntries(deps.database)
   const checkpoint = await make(deps, origin, { isHourly: false })
   if (checkpoint === null) throw new Error('A requested checkpoint is always made')
   return checkpoint

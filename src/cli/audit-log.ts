@@ -13,7 +13,7 @@ import {
   type Verifier,
 } from '../audit-log/verifier.ts'
 import { type FileChain, noAnchors, parseOrNull, type ReadAnchors, readAnchors, readKeys } from './audit-anchors.ts'
-import { callAdmin, streamAdmin } from './connection.ts'
+import { type AdminCall, callAdmin, streamAdmin } from './connection.ts'
 import { CommandError, usageError } from './failure.ts'
 import { linesOf, readText, writeWhole } from './files.ts'
 import { counted, minute, type OutputOptions, plain, print, table } from './output.ts'
@@ -67,14 +67,31 @@ export type ExportOptions = OutputOptions & { account?: string }
 export async function exportLog(path: string, options: ExportOptions): Promise<void> {
   const query = new URLSearchParams(options.account === undefined ? {} : { account: options.account })
   let entries = 0
+  let unnumbered = 0
+  const call: AdminCall = {
+    method: 'GET',
+    path: `/audit-log/export?${query}`,
+    long: true,
+    onHeaders(headers) {
+      unnumbered = Number(headers['perkline-unnumbered'] ?? 0)
+    },
+  }
   const lines = async function* () {
-    for await (const line of streamAdmin<object>({ method: 'GET', path: `/audit-log/export?${query}`, long: true })) {
+    for await (const line of streamAdmin<object>(call)) {
       yield `${JSON.stringify(line)}\n`
       entries++
     }
   }
   await writeWhole(path, lines())
-  print(options, { entries, file: path }, [`${entries} entries were written to ${plain(path)}.`])
+  const written = `${entries} entries were written to ${plain(path)}.`
+  print(options, { entries, file: path, unnumbered }, [written, ...missingOf(unnumbered)])
+}
+
+/** Returns the remark on entries that the platform could not number, for example in a read-only database. */
+function missingOf(unnumbered: number): string[] {
+  if (unnumbered === 0) return []
+  const missing = counted(unnumbered, 'entry is missing: it was', 'entries are missing: they were')
+  return [`${missing} recorded but could not be numbered. Is the database read-only?`]
 }
 
 /** `anchored` is missing in the answer of an older platform. */
@@ -104,15 +121,16 @@ export type VerifyOptions = OutputOptions & { file?: string; anchors?: string; k
 export async function verifyLog(options: VerifyOptions): Promise<void> {
   const { file, anchors, keys } = options
   if (keys !== undefined && file === undefined) throw usageError('--keys goes with --file.')
-  const { verified, why, unproven, read } =
+  const { verified, why, unproven, unnumbered, read } =
     file === undefined ? await askPlatform(anchors) : await verifyFile(file, { anchors, keys })
   const { ok, fault } = verified
   const remark = `${unproven} of them come first of an account in this part of the log, so nothing proves their text.`
   const source = anchors !== undefined ? 'of --anchors' : file === undefined ? 'kept in the same database' : null
   const { incomplete } = read
-  print(options, { ...verified, ...(file !== undefined && { unproven }), incomplete }, [
+  print(options, { ...verified, ...(file === undefined ? { unnumbered } : { unproven }), incomplete }, [
     extentOf(verified),
     ...beginningOf(verified),
+    ...missingOf(unnumbered),
     ...(unproven > 0 ? [remark] : []),
     ...coverageOf(verified, source),
     ...remarksOn(read),
@@ -169,24 +187,30 @@ const maxAnchorBytes = 16 * 1024 * 1024
 const maxKeysBytes = 1024 * 1024
 
 type VerifiedLog = Verified & { covered: Covered }
+/** `unnumbered` is missing in the answer of an older platform. */
+type PlatformVerified = VerifiedLog & { incomplete: number; unnumbered?: number }
 
 async function askPlatform(anchorFile: string | undefined): Promise<Checked> {
   const anchors = anchorFile === undefined ? undefined : await readText(anchorFile, maxAnchorBytes, true)
   // With no complete checkpoint the check would succeed but prove nothing.
   if (anchors !== undefined && splitNotes(anchors).every(isIncomplete))
     throw new CommandError(`${anchorFile} has no checkpoint, so nothing was checked.`)
-  const { incomplete, ...verified } = await callAdmin<VerifiedLog & { incomplete: number }>({
+  const {
+    incomplete,
+    unnumbered = 0,
+    ...verified
+  } = await callAdmin<PlatformVerified>({
     method: 'POST',
     path: '/audit-log/verify',
     json: { anchors },
     long: true,
   })
-  return { verified, why: null, unproven: 0, read: { ...noAnchors, incomplete } }
+  return { verified, why: null, unproven: 0, unnumbered, read: { ...noAnchors, incomplete } }
 }
 
 /** `why` is a sentence that explains the error; null: the code of the error (`fault.reason`) is enough. */
 type FileVerified = { verified: VerifiedLog; why: string | null }
-type Checked = FileVerified & { unproven: number; read: ReadAnchors }
+type Checked = FileVerified & { unproven: number; unnumbered: number; read: ReadAnchors }
 
 async function verifyFile(
   path: string,
@@ -203,7 +227,7 @@ async function verifyFile(
   const foreign = await checkLines(path, verifier)
   const ended = verifier.end()
   const verified = { ...ended, covered: coveredBy(outside, ended) }
-  const rest = { unproven: verifier.unproven(), read }
+  const rest = { unproven: verifier.unproven(), unnumbered: 0, read }
   const foreignLine = `${path}, line ${foreign}, is no line of an audit log.`
   if (foreign !== null) return { ...failedAt(verified, 'changed', foreignLine), ...rest }
   const isUncovered = anchors !== undefined && verified.ok && verified.covered.checkpoints === 0

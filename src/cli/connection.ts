@@ -22,6 +22,8 @@ export type AdminCall = {
   long?: boolean
   /** The platform's address; default: PERKLINE_URL. */
   url?: string
+  /** Gets the headers of the answer before its first byte is read. */
+  onHeaders?(headers: IncomingMessage['headers']): void
   /** The line before the messages of an error answer. */
   refusal?: string
 }
@@ -93,7 +95,10 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
   try {
     const response = await answerTo(request, call, body)
     const { statusCode = 0, statusMessage = '' } = response
-    if (statusCode >= 200 && statusCode < 300) return response
+    if (statusCode >= 200 && statusCode < 300) {
+      call.onHeaders?.(response.headers)
+      return response
+    }
     if (statusCode === 401) throw wrongKey(shown)
     const text = await readText(response)
     if (statusCode === 404 && isUnknownPath(text)) throw noAdmin(shown)
