@@ -158,6 +158,7 @@ const texts = {
   'one-of-terminals': () => 'have terminals or terminalsFile, not both',
   new: ({ kind, code }) => `be new; ${kind} ${code} exists`,
   existing: ({ kind, code }) => `be the code of a ${kind}, here or applied before; no ${kind} is called ${code}`,
+  'mail-server': ({ mode }) => `be local: ${mode} needs SMTP_URL and MAIL_FROM, and this process has no mail server`,
   'lasting-id': ({ id }) => `be ${id} or omitted: an id never changes`,
   'free-id': ({ kind, code }) => `be unique; ${kind} ${code} has it already`,
 } satisfies Record<string, (params: RuleParams) => string>

@@ -4,22 +4,26 @@ import type { Clock } from '../clock.ts'
 import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { notify } from '../db/notifications.ts'
-import type { BrokenRule } from '../error-rules.ts'
+import { type BrokenRule, broken } from '../error-rules.ts'
 import { DomainError, type Problem } from '../errors.ts'
 import { type Origin, operatorOrigin } from '../outbox/origin.ts'
 import { recordApplied } from './applied-entries.ts'
 import { type Change, type Changes, createChanges } from './changes.ts'
 import { findCatalogue, recordCatalogueChanged, recordTerminalsChanged } from './events.ts'
 import { checkClaims } from './file/claims.ts'
-import type { Directory } from './file/directory-file.ts'
+import type { Directory, DirectoryFile } from './file/directory-file.ts'
 import { readDirectoryAside } from './file/reading.ts'
+import { findMailedBanks } from './mailed-banks.ts'
 import * as store from './store.ts'
 import * as tables from './tables.ts'
 import { renewBankLists, writeTerminalLists } from './terminal-lists-store.ts'
 import { replaceTerminals } from './terminals-store.ts'
 
-/** `origin` says who applies the file; default: the platform itself, as its operator. */
-export type ApplyDeps = { database: Database; clock: Clock; origin?: Origin }
+/**
+ * `origin` says who applies the file; default: the platform itself, as its operator. `mailsQrCodes`: whether this process
+ * can deliver QR codes by e-mail (`canMailQrCodes`); default: yes.
+ */
+export type ApplyDeps = { database: Database; clock: Clock; origin?: Origin; mailsQrCodes?: boolean }
 
 /** Counts of the file's entries. A merchant with its terminals counts as one; each tariff counts separately. */
 export type Applied = {
@@ -65,6 +69,7 @@ export async function applyDirectory(
     const bankCodes = read.directory.banks.map(({ code }) => code)
     const before = await findCatalogue(transaction, bankCodes)
     await write(transaction, read.directory, { changes, now: deps.clock.now() })
+    if (deps.mailsQrCodes === false) await refuseMailedBanks(transaction, read)
     const { created, updated } = changes.count()
     if (created + updated > 0) {
       await store.raiseVersion(transaction)
@@ -77,6 +82,23 @@ export async function applyDirectory(
     return { created, updated, unchanged: read.entries.length - created - updated, ...changes.shown() }
   }
   return longTransaction(deps.database, client => apply(queryable(client)), { keep: !params.dryRun })
+}
+
+/**
+ * Refuses banks of the file that now deliver by e-mail. Without a mail server, their customers would get no QR code, and
+ * the next start would fail.
+ *
+ * @throws DomainError 'invalid' with the place of each bank's mode of delivery, or of the bank if the file does not give it
+ */
+async function refuseMailedBanks(transaction: Queryable, { entries, deliveries }: DirectoryFile): Promise<void> {
+  const mailed = new Set(await findMailedBanks(transaction))
+  const errors = entries.flatMap(({ kind, code, path, line }) => {
+    if (kind !== 'bank' || !mailed.has(code)) return []
+    const field = `${path}.esim.deliveryMode`
+    const given = deliveries.find(delivery => delivery.path === field)
+    return [{ ...broken(field, 'mail-server', { mode: 'qr_email' }), line: given?.line ?? line }]
+  })
+  if (errors.length > 0) throw new DomainError('invalid', bounded(errors))
 }
 
 async function write(transaction: Queryable, directory: Directory, writing: store.Writing): Promise<void> {

@@ -9,6 +9,7 @@ import type { Database } from '../db/database.ts'
 import { createFileMailer, createNoMailer, type Mailer } from '../esim/delivery/mail.ts'
 import { createLocalRateLimiter, type RateLimit } from '../http/limits/rate-limit.ts'
 import type { Logger } from '../log.ts'
+import { canMailQrCodes, findMailedBanks } from '../partners/mailed-banks.ts'
 import type { PeoplePost } from '../people/mail/mails.ts'
 import { createFilePost, createServerPost } from '../people/mail/post.ts'
 import { createLocalCounter } from '../work/local-counter.ts'
@@ -95,14 +96,12 @@ export async function createMailer(config: Config, database: Database, logger: L
       log: event => logger.info(event, 'e-mail'),
     })
   }
-  if (config.mode === 'live') {
-    const banks = await database.query<{ code: string }>(
-      `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,
-    )
-    if (banks.length > 0) {
-      const codes = banks.map(({ code }) => code).join(', ')
-      throw new ConfigError([`SMTP_URL and MAIL_FROM are required: these banks deliver by qr_email: ${codes}`])
-    }
+  if (!canMailQrCodes(config)) {
+    const codes = await findMailedBanks(database)
+    if (codes.length > 0)
+      throw new ConfigError([
+        `SMTP_URL and MAIL_FROM are required: these banks deliver by qr_email: ${codes.join(', ')}`,
+      ])
     return createNoMailer(() => logger.error('an e-mail could not be sent: SMTP_URL and MAIL_FROM are required'))
   }
   return createFileMailer({ directory: join(config.dataDir, 'mail'), from })

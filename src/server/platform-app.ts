@@ -1,4 +1,5 @@
 /** Makes the dependencies of the HTTP app from the parts of a platform. */
+
 import { fileURLToPath } from 'node:url'
 import type { FactorNews } from '../access/factors/factors.ts'
 import { isKnownAddress } from '../access/login-store.ts'
@@ -20,6 +21,7 @@ import type { Queryable } from '../db/database.ts'
 import { createAvailability } from '../esim/orders/availability.ts'
 import { createOrderLookUp } from '../esim/sold/order-look-up.ts'
 import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.ts'
+import { canMailQrCodes } from '../partners/mailed-banks.ts'
 import { isOpenToOthers } from '../settings/loopback.ts'
 import { deliverWaiting } from '../webhooks/delivering.ts'
 import { handOverAll } from '../webhooks/hand-over-store.ts'
@@ -159,6 +161,7 @@ const adminDeps = ({ start: { config, running }, pools, clock, monitoring, sales
   database: pools.others,
   clock,
   webhooks: { ...webhooks.deps, ...webhooks.ofEndpoints },
+  mailsQrCodes: canMailQrCodes(config),
   catalogue: sales.catalogue,
   sealing: sales.sealing,
   retention: config.retention,

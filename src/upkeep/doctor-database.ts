@@ -9,6 +9,7 @@ import { countConnections, hasOwnSessions, mayMakeTemporaryTables } from '../db/
 import { countServing } from '../db/versions.ts'
 import { DomainError } from '../errors.ts'
 import { readIndexKey } from '../esim/stock/sealing.ts'
+import { canMailQrCodes, findMailedBanks } from '../partners/mailed-banks.ts'
 import { isLoopback } from '../settings/loopback.ts'
 import { type Finding, failed, passed, warned } from './doctor-finding.ts'
 import type { DoctorSettings } from './doctor-settings.ts'
@@ -261,13 +262,11 @@ async function tokenKeyFindings(database: Database, masterKeys: readonly Buffer[
 }
 
 /** Checks that there is a mail server if banks deliver by e-mail. Otherwise a start in live mode fails. */
-async function deliveryFindings(database: Database, { mode, smtpUrl }: DoctorSettings): Promise<Finding[]> {
-  const banks = await database.query<{ code: string }>(
-    `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,
-  )
-  if (banks.length === 0 || mode === 'sandbox') return []
-  const codes = banks.map(({ code }) => code).join(', ')
-  return smtpUrl === null
+async function deliveryFindings(database: Database, settings: DoctorSettings): Promise<Finding[]> {
+  const banks = await findMailedBanks(database)
+  if (banks.length === 0 || settings.mode === 'sandbox') return []
+  const codes = banks.join(', ')
+  return !canMailQrCodes(settings)
     ? [
         failed(
           'qr-email',

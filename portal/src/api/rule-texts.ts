@@ -307,6 +307,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   'one-of-terminals': same('Give the terminals only once', 'Вкажіть термінали лише раз'),
   new: same('This code is taken', 'Такий код уже є'),
   existing: gone,
+  'mail-server': same(
+    'Delivery by e-mail needs a mail server, and the platform has none',
+    'Для доставки електронною поштою потрібен поштовий сервер, а платформа його не має',
+  ),
   'lasting-id': locked,
   'free-id': taken,
 }

@@ -2,7 +2,13 @@
 import { LineCounter, parseDocument } from 'yaml'
 import type { BrokenRule } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
-import { type DirectoryContext, directoryForm, type Entry, type Reference } from './directory-schema.ts'
+import {
+  type DirectoryContext,
+  directoryForm,
+  type Entry,
+  type GivenDelivery,
+  type Reference,
+} from './directory-schema.ts'
 import type { Reading } from './yaml-form.ts'
 
 /** The content of a directory file. Absent fields are undefined. `directory-schema.ts` has the rules. */
@@ -10,9 +16,9 @@ export type Directory = ReturnType<ReturnType<typeof directoryForm>>
 
 /**
  * The claims of a file: codes that must exist, and ids that must not differ from the stored ones. Checking them needs
- * the database.
+ * the database. `deliveries` are places for errors.
  */
-export type DirectoryClaims = { references: Reference[]; entries: Entry[] }
+export type DirectoryClaims = { references: Reference[]; entries: Entry[]; deliveries: GivenDelivery[] }
 
 export type DirectoryFile = DirectoryClaims & { directory: Directory }
 
@@ -55,7 +61,7 @@ export function terminalsFilesOf(yamlText: string): string[] {
 }
 
 function read(yamlText: string, fileText: DirectoryContext['fileText']): DirectoryFile | InvalidDirectoryFile {
-  const claims: DirectoryClaims = { references: [], entries: [] }
+  const claims: DirectoryClaims = { references: [], entries: [], deliveries: [] }
   if (yamlText.length > maxCharacters)
     return { ...claims, problems: [], errors: ['line 1: must be a file of at most 16 MiB'] }
   const lines = new LineCounter()

@@ -22,6 +22,9 @@ import { allOr, money, oneOf, percentage, text, trueOrFalse, wholeNumber } from 
 /** A code that the file refers to. It must exist in the file or in the database. */
 export type Reference = { path: string; line: number; kind: 'bank' | 'mobileOperator'; code: string }
 
+/** Where the file gives a bank its mode of delivery. */
+export type GivenDelivery = { path: string; line: number }
+
 /** An entry with a permanent key: its code, or for a tariff its `tariffKey`. `id` is the id in the file. */
 export type Entry = {
   path: string
@@ -90,12 +93,13 @@ const terminal = mapping({
 })
 
 /**
- * While the file is read, each code that it refers to is added to `references`, and each entry to `entries`. `fileText`
- * returns the content of a terminals file by its path.
+ * While the file is read, each code that it refers to is added to `references`, each entry to `entries`, and the place of
+ * each mode of delivery to `deliveries`. `fileText` returns the content of a terminals file by its path.
  */
 export type DirectoryContext = {
   references: Reference[]
   entries: Entry[]
+  deliveries: GivenDelivery[]
   fileText(path: string): string | undefined
 }
 
@@ -130,7 +134,11 @@ export function directoryForm(context: DirectoryContext) {
 const defaultStatement = { timeZone: 'UTC', commissionPercentage: 0 }
 
 /** Reads a bank. A new bank without `esim` sells no eSIM; `esim: null` ends all sales. */
-function bankForm({ references }: DirectoryContext) {
+function bankForm({ references, deliveries }: DirectoryContext) {
+  const deliveryMode = refine(oneOf(...deliveryModes), (mode, { path, line }) => {
+    deliveries.push({ path, line })
+    return mode
+  })
   return mapping({
     id,
     code: required(code),
@@ -140,7 +148,7 @@ function bankForm({ references }: DirectoryContext) {
     status: kept(oneOf(...partnerStatuses)),
     esim: clearable(
       mapping({
-        deliveryMode: kept(oneOf(...deliveryModes)),
+        deliveryMode: kept(deliveryMode),
         operators: {
           ...neededWhenNew(allOr(list(reference('mobileOperator', references), { max: 10_000 }))),
           whenNull: () => [],
