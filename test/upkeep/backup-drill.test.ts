@@ -67,8 +67,12 @@ test('a backup is restored, proved and removed; with another key, a changed byte
       PG_BIN: binaries,
       MASTER_KEY: masterKey,
     })
-    const drillWith = async (masterKey: string) =>
-      run(...asPostgres(drill, []), { cwd: folder, env: { ...env(masterKey), DRILL_PORT: String(await freePort()) } })
+    const drillWith = async (masterKey: string, others: Record<string, string> = {}) =>
+      run(...asPostgres(drill, []), {
+        cwd: folder,
+        env: { ...env(masterKey), DRILL_PORT: String(await freePort()), ...others },
+        timeout: 60_000,
+      })
     /** Writes the restore program. It runs `damage` on the restored folder ($1) before the server starts with it. */
     const restoreAnd = (damage: string) =>
       writeFileSync(
@@ -76,9 +80,13 @@ test('a backup is restored, proved and removed; with another key, a changed byte
         `#!/bin/sh\nset -e\n${binaries}/pg_basebackup ${at.join(' ')} -c fast -X stream -D "$1"\n${damage}\n`,
         { mode: 0o755 },
       )
-    const expectRefused = async (reason: RegExp, masterKey = settings.MASTER_KEY ?? '') => {
+    const expectRefused = async (
+      reason: RegExp,
+      masterKey = settings.MASTER_KEY ?? '',
+      others: Record<string, string> = {},
+    ) => {
       rmSync(result, { force: true })
-      const refused = drillWith(masterKey)
+      const refused = drillWith(masterKey, others)
       await assert.rejects(
         refused,
         ({ code, stdout, stderr }) => code === 1 && reason.test(stdout + stderr),
@@ -99,6 +107,8 @@ test('a backup is restored, proved and removed; with another key, a changed byte
     assert.match((await drillWith(settings.MASTER_KEY ?? '')).stdout, /^ok {3}master-key: /m)
     restoreAnd('')
     await expectRefused(/master-key/, randomBytes(32).toString('base64'))
+    await expectRefused(/database "absent" does not exist/, undefined, { DATABASE_NAME: 'absent' })
+    await expectRefused(/role "absent" does not exist/, undefined, { DATABASE_USER: 'absent' })
 
     const ask = (sql: string) =>
       execFileSync(...asPostgres(join(binaries, 'psql'), [...at, '-X', '-A', '-t', '-d', 'perkline', '-c', sql]), {
