@@ -22,13 +22,22 @@ export const mayAnswerLater = (error: unknown): boolean =>
 export const isStarting = (error: unknown): boolean =>
   error instanceof DomainError && (error.cause as { code?: unknown } | undefined)?.code === '57P03'
 
+/** PostgreSQL's code (SQLSTATE) for a write in a transaction that only reads. */
+const readOnlyCode = '25006'
+
 /**
  * Whether a code of PostgreSQL (SQLSTATE) means that it refused the connection: 3D000 no such database, 28... no such
  * user or a wrong password, 42501 no permission, 55000 a database that takes no connections.
  */
 const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501|55000)$/.test(code)
 
-const refusal = (error: unknown): Error | null =>
-  error instanceof Error && 'code' in error && isRefusal(String(error.code))
-    ? new Error(`The database refuses (${error.message}): check DATABASE_URL, and what its user may do`)
-    : null
+function refusal(error: unknown): Error | null {
+  if (!(error instanceof Error && 'code' in error)) return null
+  if (error.code === readOnlyCode)
+    return new Error(
+      `The database takes no writes (${error.message}): the server is a standby, or default_transaction_read_only is set. ` +
+        'Give DATABASE_URL the address of the primary, or reset this setting',
+    )
+  if (!isRefusal(String(error.code))) return null
+  return new Error(`The database refuses (${error.message}): check DATABASE_URL, and what its user may do`)
+}

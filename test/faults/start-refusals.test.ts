@@ -193,6 +193,19 @@ suite('perkline', { concurrency: 3 }, () => {
       assert.match(message, /belongs to sandbox mode.*set PERKLINE_MODE=sandbox/)
     })
 
+    test('a database that takes no writes', async t => {
+      const own = await createTestDatabase()
+      t.after(() => own.close())
+      const name = new URL(own.url).pathname.slice(1)
+      await own.database.execute(`alter database ${name} set default_transaction_read_only = on`)
+      const message = await failure(t, ['serve'], onServer(own.url))
+      assert.match(
+        message,
+        /^The database takes no writes \(cannot execute .*\): the server is a standby, or default_tr/,
+      )
+      assert.match(message, /DATABASE_URL/)
+    })
+
     test('a bank that comes to deliver by e-mail where no mail server is set: failed, and nothing is kept', async t => {
       const own = await createTestDatabase()
       t.after(() => own.close())

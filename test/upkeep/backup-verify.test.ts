@@ -104,6 +104,18 @@ test('a correct copy: exit code 0, with its newest records and the counts of its
   }
 })
 
+test('a copy whose transactions are read-only by default is checked', async () => {
+  const copy = await openCopy()
+  try {
+    await copy.run(`alter database ${new URL(copy.url).pathname.slice(1)} set default_transaction_read_only = on`)
+    const { code, report, stderr } = await verify(copy.url)
+    assert.equal(code, 0, stderr)
+    assert.ok(report?.ok)
+  } finally {
+    await copy.close()
+  }
+})
+
 test('a copy from the end of a long backlog of events is correct: newer orders need no event yet', async () => {
   const copy = await openCopy()
   try {

@@ -33,6 +33,8 @@ const auditLock = 7_365_029
  */
 export async function prepare(connection: Queryable): Promise<void> {
   for (const setting of [
+    // The functions below are temporary, but a read-only transaction may not make them.
+    'default_transaction_read_only = off',
     `statement_timeout = '20s'`,
     `idle_session_timeout = '10s'`,
     `client_connection_check_interval = '1s'`,
