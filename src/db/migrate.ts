@@ -149,7 +149,9 @@ async function apply(client: pg.Client, step: Step): Promise<void> {
     else await applyAtOnce(client, step)
   } catch (error) {
     const names = step.map(({ version, name }) => `${version} (${name})`).join(' and ')
-    throw new SchemaError(`Migration ${names} failed: ${(error as Error).message}`, { cause: error })
+    const isDenied = error instanceof pg.DatabaseError && error.code === '42501'
+    const advice = isDenied ? `: check DATABASE_URL, and what its user ${client.user ?? ''} may do` : ''
+    throw new SchemaError(`Migration ${names} failed: ${(error as Error).message}${advice}`, { cause: error })
   }
 }
 
@@ -236,7 +238,9 @@ export async function pendingMigrations(database: Queryable, migrations = readMi
     )
 
   const [found] = await database.query<{ ours: boolean; tables: number }>(
-    `select to_regclass('schema_migrations') is not null as ours,
+    // Other programs have a table of this name, too.
+    `select (select count(*) = 2 from pg_attribute
+             where attrelid = to_regclass('schema_migrations') and attname in ('version', 'checksum')) as ours,
             (select count(*) from pg_tables where schemaname = current_schema())::int as tables`,
   )
   if (!found?.ours) {

@@ -65,6 +65,14 @@ export async function countConnections(
   return { needed: processes * (database.maxConnections() + besidePools), allowed: row?.allowed ?? 0 }
 }
 
+/** The user and the schema in which it may not make tables, as migrations must; null: it may. */
+export async function findMissingCreate(database: Database): Promise<{ user: string; schema: string } | null> {
+  const [row] = await database.query<{ user: string; schema: string | null; may: boolean | null }>(
+    `select current_user as user, current_schema() as schema, has_schema_privilege(current_schema(), 'CREATE') as may`,
+  )
+  return row && !row.may ? { user: row.user, schema: row.schema ?? 'public' } : null
+}
+
 /** Whether the user may make temporary tables. Sales need none; uploads, imports and the audit do. */
 export async function mayMakeTemporaryTables(database: Database): Promise<boolean> {
   const [row] = await database.query<{ may: boolean }>(

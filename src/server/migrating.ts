@@ -1,6 +1,7 @@
 /**
  * The command `perkline migrate`: brings the database to this version. With `--check` it reports what it would do.
  */
+
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,6 +10,7 @@ import { counted, plain, print } from '../cli/output.ts'
 import { environment, readConfig } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { migrate, pendingMigrations } from '../db/migrate.ts'
+import { findMissingCreate } from '../db/server-check.ts'
 import { connectedVersions, previousVersion, refusedBy, servesOf } from '../db/versions.ts'
 import { createLogger } from '../log.ts'
 import { recoverOutbox } from '../outbox/tick-store.ts'
@@ -71,7 +73,7 @@ type MigrationCheck = {
 /**
  * `perkline migrate --check`: reports the missing migrations and changes nothing.
  *
- * @throws CommandError when there is no database yet; with exit code 3 when processes of the previous version, or
+ * @throws CommandError when there is no database yet, or its user may not migrate it; with exit code 3 when processes of the previous version, or
  *   processes that are connected now, could not continue serving
  */
 export async function checkMigrations(json: boolean): Promise<void> {
@@ -88,6 +90,12 @@ export async function checkMigrations(json: boolean): Promise<void> {
       throw new CommandError(
         `Version ${refused.join(' and ')} could not go on serving: stop its processes before you migrate.`,
         3,
+      )
+    const denied = check.pending.length === 0 ? null : await findMissingCreate(database).catch(startError)
+    if (denied !== null)
+      throw new CommandError(
+        `\`perkline migrate\` would fail: permission denied for schema ${denied.schema}. Check DATABASE_URL, and what its user ` +
+          `${denied.user} may do.`,
       )
   } finally {
     await close()

@@ -104,6 +104,9 @@ test('a database with tables of others is refused and left as it is', async t =>
   await database.execute('create table invoices (id int)')
   await refused(migrate(database), /tables that are not Perkline/)
   assert.deepEqual(await tablesOf(database), ['invoices'])
+  await database.execute('create table schema_migrations (version text primary key)')
+  await refused(migrate(database), /tables that are not Perkline/)
+  assert.deepEqual(await tablesOf(database), ['invoices', 'schema_migrations'])
 })
 
 test('a database whose encoding can’t hold every text is refused and left as it is', async t => {

@@ -179,6 +179,24 @@ describe('versions side by side', () => {
     await there.close()
   })
 
+  test('a user who may not make tables: migrate --check and migrate name it, with exit code 1', async () => {
+    const empty = await createTestDatabase({ migrated: false })
+    try {
+      await empty.database.execute('revoke create on schema public from pg_database_owner')
+      const env = { ...sharedSettings(empty.url, folder), LOG_LEVEL: 'silent' }
+      const denied = /permission denied for schema public.*heck DATABASE_URL, and what its user \w+ may do/
+      const check = await perkline(['migrate', '--check'], { env, cwd: folder })
+      assert.match(check.stdout, /migrations would be applied/)
+      assert.match(check.stderr, denied)
+      assert.equal(check.code, 1)
+      const migrated = await perkline(['migrate'], { env, cwd: folder })
+      assert.match(migrated.stderr, denied)
+      assert.equal(migrated.code, 1)
+    } finally {
+      await empty.close()
+    }
+  })
+
   test('migrate --check lists what would be applied and changes nothing; exit code 3 when the previous version can’t go on', async () => {
     const empty = await createTestDatabase({ migrated: false })
     const env = { ...sharedSettings(empty.url, folder), LOG_LEVEL: 'silent' }
