@@ -15,7 +15,7 @@ import {
 import { type FileChain, noAnchors, parseOrNull, type ReadAnchors, readAnchors, readKeys } from './audit-anchors.ts'
 import { type AdminCall, callAdmin, streamAdmin } from './connection.ts'
 import { CommandError, usageError } from './failure.ts'
-import { linesOf, readText, writeWhole } from './files.ts'
+import { linesOf, readText, refuseExisting, writeWhole } from './files.ts'
 import { counted, minute, type OutputOptions, plain, print, table } from './output.ts'
 
 export type ListOptions = OutputOptions & {
@@ -63,8 +63,9 @@ export async function listEntries(options: ListOptions): Promise<void> {
 
 export type ExportOptions = OutputOptions & { account?: string }
 
-/** `perkline audit-log export`: the whole log, or the log of one account, as a file of JSON lines. */
+/** `perkline audit-log export`: the whole log, or the log of one account, as a file of JSON lines. An existing file is not overwritten. */
 export async function exportLog(path: string, options: ExportOptions): Promise<void> {
+  await refuseExisting(path)
   const query = new URLSearchParams(options.account === undefined ? {} : { account: options.account })
   let entries = 0
   let unnumbered = 0
@@ -226,6 +227,8 @@ async function verifyFile(
   const verifier = createVerifier({ all: null }, outside)
   const foreign = await checkLines(path, verifier)
   const ended = verifier.end()
+  if (foreign === null && ended.ok && ended.entries === 0)
+    throw new CommandError(`${path} is empty, so nothing was checked.`)
   const verified = { ...ended, covered: coveredBy(outside, ended) }
   const rest = { unproven: verifier.unproven(), unnumbered: 0, read }
   const foreignLine = `${path}, line ${foreign}, is no line of an audit log.`

@@ -110,6 +110,14 @@ const readError = (path: string, error: unknown): CommandError =>
 export const writeError = (path: string, error: unknown): CommandError =>
   new CommandError(`${path} can’t be written: ${reasonOf(error)}.`)
 
+/** Makes the error for a file that would be overwritten. */
+export const existsError = (path: string): CommandError => new CommandError(`${path} is there already.`)
+
+/** Refuses to replace a file. A pipe or a device can be written. @throws CommandError when the file exists */
+export async function refuseExisting(path: string): Promise<void> {
+  if ((await stat(path).catch(() => null))?.isFile()) throw existsError(path)
+}
+
 /** A new file in the folder of the file that it will replace. */
 export type PartFile = {
   file: FileHandle

@@ -2,8 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { callAdmin } from './connection.ts'
-import { CommandError } from './failure.ts'
-import { writeError } from './files.ts'
+import { existsError, writeError } from './files.ts'
 import { type OutputOptions, print } from './output.ts'
 import { tarOf } from './tar.ts'
 
@@ -32,7 +31,7 @@ export async function makeSupportBundle(path: string, options: OutputOptions): P
   ]
   const archive = gzipSync(tarOf(files, new Date(support.at)))
   await writeFile(path, archive, { mode: 0o600, flag: 'wx' }).catch(async error => {
-    if (error.code === 'EEXIST') throw new CommandError(`${path} is there already.`)
+    if (error.code === 'EEXIST') throw existsError(path)
     // Remove an incomplete file. Otherwise the next attempt would fail, because it does not overwrite an existing file.
     await rm(path, { force: true }).catch(() => {})
     throw writeError(path, error)
