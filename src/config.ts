@@ -9,7 +9,7 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { parseEnv } from 'node:util'
 import { mfaRules } from './access/policy/policy-store.ts'
-import { plaintextErrors } from './settings/encryption.ts'
+import { plaintextErrors, sslModeErrors } from './settings/encryption.ts'
 import { logLevels, settingsHelp } from './settings/help.ts'
 import { keepMasterKey, keepOperatorKey, masterKeyFile, operatorKeyFile } from './settings/key-files.ts'
 import { isOperatorKey, operatorKeyError, readMasterKeys, splitKeys } from './settings/keys.ts'
@@ -187,6 +187,7 @@ export function readConfig(env: Environment): Config {
   const publicUrl = readOwnUrl(source, 'PUBLIC_URL') ?? defaultUrl(listening)
   const redisUrl = url('REDIS_URL', ['redis:', 'rediss:'])
   const allowsPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
+  errors.push(...sslModeErrors(databaseUrl))
   if (mode === 'live')
     errors.push(...encryptionErrors(env, { databaseUrl, smtpUrl: mail.smtpUrl, redisUrl, allowsPlaintext }))
   const auditAnchorFile = text('AUDIT_ANCHOR_FILE')

@@ -24,7 +24,7 @@ const types = {
  */
 export function findUnreadableFile(connectionString: string): string | null {
   try {
-    new pg.Client({ connectionString })
+    new pg.Client(addressFor({ connectionString }))
     return null
   } catch (error) {
     const { syscall, message } = error as NodeJS.ErrnoException
@@ -109,18 +109,29 @@ export async function beginSession(client: pg.ClientBase, settings: Record<strin
   if (session) serverSessions.set(client, session)
 }
 
-/** Removes the application name from the address, because the driver prefers it to the name that we pass. */
-function withoutName(connection: Connection): Connection {
+/** Modes that the driver treats as verify-full, with a long warning about its next version. */
+const verifiedModes = ['prefer', 'require', 'verify-ca']
+
+/**
+ * Removes the application name from the address, because the driver prefers it to the name that we pass. Writes the modes
+ * that mean verify-full as verify-full, so that their meaning stays and the driver does not warn.
+ */
+function addressFor(connection: Connection): Connection {
   if (!('connectionString' in connection) || !URL.canParse(connection.connectionString)) return connection
   const address = new URL(connection.connectionString)
-  if (!address.searchParams.has('application_name')) return connection
-  address.searchParams.delete('application_name')
+  const { searchParams } = address
+  const meansFull =
+    verifiedModes.includes(searchParams.getAll('sslmode').at(-1) ?? '') &&
+    searchParams.getAll('uselibpqcompat').at(-1) !== 'true'
+  if (!searchParams.has('application_name') && !meansFull) return connection
+  searchParams.delete('application_name')
+  if (meansFull) searchParams.set('sslmode', 'verify-full')
   return { connectionString: address.href }
 }
 
 /** The driver's settings for any connection to the database. */
 export const clientSettings = (connection: Connection) => ({
-  ...withoutName(connection),
+  ...addressFor(connection),
   types,
   application_name: applicationName,
   connectionTimeoutMillis: connectTimeoutMs,

@@ -1,10 +1,18 @@
 /** Warnings at a start about settings that are valid but probably a mistake. */
+import { unknownParameters } from './encryption.ts'
 import { settingsHelp } from './help.ts'
 import { isLoopback, isOpenToOthers } from './loopback.ts'
 import { openFiles } from './secret-files.ts'
 
 type Environment = Record<string, string | undefined>
-type Config = { mode: 'sandbox' | 'live'; host: string; publicUrl: string; staffUrl: string; admin: object | null }
+type Config = {
+  mode: 'sandbox' | 'live'
+  host: string
+  publicUrl: string
+  staffUrl: string
+  admin: object | null
+  databaseUrl?: string | null
+}
 
 /**
  * Returns one sentence for each setting that is probably a mistake, to be logged as a warning.
@@ -14,6 +22,7 @@ export function settingsAdvice(config: Config, env: Environment, running: readon
   return [
     ...unknownSettings(Object.keys(env)),
     ...openFileAdvice(env),
+    ...unknownParameters(config.databaseUrl ?? null),
     ...(config.mode === 'live' ? liveAdvice(config, env, running) : sandboxAdvice(config)),
   ]
 }

@@ -47,6 +47,39 @@ const wanted: Record<Weakness, string> = {
   unverified: 'check the certificate of the other machine',
 }
 
+/** The values of `sslmode` that the driver knows. It would ignore any other. */
+const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+
+/** @returns an error when the address of the database has an unknown `sslmode` */
+export function sslModeErrors(databaseUrl: string | null): string[] {
+  const mode = databaseUrl === null ? '' : optionsOf(new URL(databaseUrl), -1)('sslmode')
+  if (mode === '' || sslModes.includes(mode)) return []
+  return [`DATABASE_URL must have one of these after sslmode=: ${sslModes.join(', ')}`]
+}
+
+/** The parameters of an address that the driver knows. */
+const knownParameters = [
+  ...[
+    'host',
+    'port',
+    'user',
+    'password',
+    'application_name',
+    'fallback_application_name',
+    'client_encoding',
+    'options',
+  ],
+  ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat', 'keepAlive'],
+  ...['statement_timeout', 'query_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
+]
+
+/** @returns a warning when the address of the database has parameters that the driver ignores */
+export function unknownParameters(databaseUrl: string | null): string[] {
+  const names = databaseUrl === null ? [] : [...new Set(new URL(databaseUrl).searchParams.keys())]
+  const unknown = names.filter(name => !knownParameters.includes(name)).map(name => JSON.stringify(name))
+  return unknown.length === 0 ? [] : [`DATABASE_URL has parameters that have no effect: ${unknown.join(', ')}`]
+}
+
 /**
  * Returns a function that reads an option of a URL as the drivers do.
  * @param place which value counts if an option is given several times: 0 the first, -1 the last

@@ -2,7 +2,7 @@
  * Reads secret settings. Each may also be in a file that `NAME_FILE` names, because container engines and systemd pass
  * secrets in this way.
  */
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readSync, statSync } from 'node:fs'
 
 export const secretNames = ['DATABASE_URL', 'MASTER_KEY', 'OPERATOR_KEY', 'SMTP_URL', 'REDIS_URL'] as const
 export type SecretName = (typeof secretNames)[number]
@@ -41,8 +41,12 @@ export function readSecret(name: SecretName, read: Read, errors: string[]): stri
   }
 }
 
-/** Reads at most `bytes` from the start of a file. The file may be a pipe, or a device without an end. */
+/**
+ * Reads at most `bytes` from the start of a file. The file may be a pipe of a shell (`<(...)`, a link in /dev/fd), or a
+ * device without an end. A named pipe is refused, because opening it would wait for ever for a writer.
+ */
 function readStart(path: string, bytes: number): Buffer {
+  if (lstatSync(path).isFIFO()) throw new Error(`${path} is a named pipe`)
   const file = openSync(path, 'r')
   try {
     const start = Buffer.alloc(bytes)

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { clientSettings } from '../../src/db/session.ts'
+import { unknownParameters } from '../../src/settings/encryption.ts'
 import { folder, masterKey, operatorKey, otherKey } from '../support/settings.ts'
 
 const server = {
@@ -455,6 +458,43 @@ test('live mode checks the certificates of other machines', () => {
   for (const env of [unchecked, { ...unchecked, ALLOW_PLAINTEXT: '1' }])
     refused(env, /^NODE_TLS_REJECT_UNAUTHORIZED must not be 0/)
   assert.deepEqual(errorsOf({ ...unchecked, PERKLINE_MODE: 'sandbox' }), [])
+})
+
+test('a database URL with an unknown sslmode is refused, also in a sandbox', () => {
+  for (const PERKLINE_MODE of ['live', 'sandbox'])
+    for (const mode of ['foo', 'verify_full', 'REQUIRE'])
+      refused(
+        { ...server, PERKLINE_MODE, DATABASE_URL: `postgres://p@localhost/p?sslmode=${mode}` },
+        /^DATABASE_URL must have one of these after sslmode=: disable, /,
+      )
+})
+
+test('modes that the driver takes for verify-full are passed on as such, so that it does not warn', () => {
+  const passed = (query: string) => {
+    const { connectionString } = clientSettings({ connectionString: `postgres://p@db.example/p?${query}` }) as {
+      connectionString: string
+    }
+    return new URL(connectionString).search
+  }
+  for (const mode of ['prefer', 'require', 'verify-ca']) assert.equal(passed(`sslmode=${mode}`), '?sslmode=verify-full')
+  for (const query of ['sslmode=disable', 'sslmode=no-verify', 'sslmode=require&uselibpqcompat=true', 'ssl=1'])
+    assert.equal(passed(query), `?${query}`)
+})
+
+test('parameters of a database URL that the driver ignores are told', () => {
+  assert.deepEqual(unknownParameters('postgres://p@localhost/p?ssl_mode=require&foo=1&sslmode=disable&host=x'), [
+    'DATABASE_URL has parameters that have no effect: "ssl_mode", "foo"',
+  ])
+  assert.deepEqual(unknownParameters('postgres://p@localhost/p'), [])
+})
+
+test('a secret in a named pipe is refused, because opening it could wait for ever', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'perkline-pipe-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const pipe = join(folder, 'key')
+  execFileSync('mkfifo', [pipe])
+  const { MASTER_KEY: _, ...others } = server
+  refused({ ...others, MASTER_KEY_FILE: pipe }, /MASTER_KEY_FILE must name a file .*is a named pipe/)
 })
 
 test('a database URL without a host leads where PGHOST says', () => {
