@@ -3,12 +3,12 @@
  * change must not be made twice, and the page must not say that it was not made.
  */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, closeBrowser, type Visitor } from '../support/browser.ts'
 import { createCampaign, ids } from '../support/campaigns.ts'
 import { type OperatorSite, openOperatorSite, press } from '../support/operator-site.ts'
-import { button, field, loseAnswer, sees, titled } from '../support/pages.ts'
+import { button, dialog, field, loseAnswer, sees, titled } from '../support/pages.ts'
 import { logInAs } from '../support/people.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -246,6 +246,80 @@ test('an edit of a webhook: pressing again says that it is saved; a colleague’
   assert.equal(await note(), 'Both')
   await expectLost(visitor)
 })
+
+/** Opens a copy of a campaign as a new one and fills in its dates. @returns the names of the merchant's campaigns called `name` */
+async function copyCampaign(t: TestContext, name: string) {
+  const id = await createCampaign(site.platform, { name, participantsIds: [ids.alpha] })
+  const visitor = await site.enter(t, `/merchant/campaigns/new?from=${id}`, merchant)
+  if (!visitor) return null
+  const { page } = visitor
+  const year = new Date().getFullYear() + 1
+  await field(page, 'First day').fill(`05.01.${year}`)
+  await field(page, 'Last day').fill(`20.01.${year}`)
+  const copies = async (): Promise<number> => {
+    const { body } = await (await logInAs(site.platform, merchant)).call('GET', `/cashbacks/for-merchant?name=${name}`)
+    return body.data.length - 1
+  }
+  return { visitor, copies }
+}
+
+const create = 'Create and invite the banks'
+const mayExist = /^The campaign may have been created already/
+
+test('a new campaign: the page says that it may exist; sent again without changes, it is created once', {
+  timeout,
+}, async t => {
+  const opened = await copyCampaign(t, 'LostSame')
+  if (!opened) return
+  const { visitor, copies } = opened
+  const { page } = visitor
+  await loseAnswer(page, 'POST', /for-merchant$/)
+  await button(page, create).click()
+  await tellsLost(page)
+  await sees(page, mayExist)
+  await page.getByRole('link', { name: 'Look at the list' }).waitFor()
+  await assertAccessible(visitor)
+  await button(page, create).click()
+  await titled(page, 'LostSame')
+  assert.equal(await copies(), 1)
+  await expectLost(visitor)
+})
+
+for (const isReloaded of [false, true])
+  test(`a new campaign that is changed after its answer got lost: ${isReloaded ? 'after a reload, too, ' : ''}it asks first`, {
+    timeout,
+  }, async t => {
+    const name = isReloaded ? 'LostReloaded' : 'LostChanged'
+    const opened = await copyCampaign(t, name)
+    if (!opened) return
+    const { visitor, copies } = opened
+    const { page } = visitor
+    await loseAnswer(page, 'POST', /for-merchant$/)
+    await button(page, create).click()
+    await sees(page, mayExist)
+    if (isReloaded) {
+      await page.reload()
+      await sees(page, mayExist)
+    }
+    await field(page, /^Cashback/).fill('6')
+    await button(page, create).click()
+    await sees(page, /^The answer to your first try got lost/)
+    await assertAccessible(visitor)
+    await press(page, 'Cancel')
+    await dialog(page).waitFor({ state: 'detached' })
+    assert.equal(await copies(), 1)
+    await button(page, create).click()
+    await press(page, 'Create another one')
+    await titled(page, name)
+    assert.equal(await copies(), 2)
+    // The next campaign is another one, so nothing is asked.
+    await visitor.open('/merchant/campaigns/new')
+    await field(page, 'Name').fill('Next')
+    await page.reload()
+    await sees(page, /^Your unsaved changes/)
+    assert.equal(await page.getByText(mayExist).count(), 0)
+    await expectLost(visitor)
+  })
 
 test('a bank that is added: pressing again leads to its credentials', { timeout }, async t => {
   const visitor = await site.enter(t, '/operator/partners')

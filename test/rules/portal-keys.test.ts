@@ -113,6 +113,16 @@ suite('after a lost answer', () => {
     }
   })
 
+  test('a refusal that comes before the first answer is looked for does not end it', async () => {
+    for (const refusal of [401, 403, 429]) {
+      await send('POST', `${endpoint}/rotate-secret`, '{}', null)
+      await send('POST', `${endpoint}/rotate-secret`, '{}', refusal)
+      await send('POST', `${endpoint}/rotate-secret`, '{}', 200)
+      const [first, , third] = last(3)
+      assert.equal(third, first, String(refusal))
+    }
+  })
+
   test('a key is forgotten after ten minutes, and when another person may use the page', async t => {
     t.mock.timers.enable({ apis: ['Date'] })
     await send('POST', `${endpoint}/rotate-secret`, '{}', null)

@@ -75,17 +75,22 @@ function changeOf(method: string, { pathname, searchParams }: URL): Change | nul
 const urlOf = (url: string): URL => new URL(url, 'https://this.platform')
 
 const storagePrefix = 'perkline.key/'
+const prefixOfList = (path: string): string => `${storagePrefix}${path}#`
 /** How long a key is kept. After this time, we expect people to look at the current state before they press again. */
 const keptMs = 10 * 60_000
 /** Keys that must not be in `sessionStorage`. If the browser cannot store anything, all keys are here. */
 const inMemory = new Map<string, string>()
+
+/** The statuses of refusals that say nothing about an earlier request with the same key: logged out, no right, too many requests. */
+const refusedBefore = [401, 403, 429]
 
 /** An Idempotency-Key. It is stored until its request gets a final answer, but at most for `keptMs`. */
 export type Key = {
   value: string
   /**
    * Call this with each answer. A success or a refusal deletes the key. After a 5xx the key stays, because the platform may have
-   * made the change. The key also stays while the first request is being processed. A success deletes the keys of all earlier
+   * made the change. The key also stays while the first request is being processed, and when a repeated request is refused before
+   * the platform looks for its first answer. A success deletes the keys of all earlier
    * requests that change the same resource, too.
    *
    * @param status the HTTP status of the answer
@@ -108,18 +113,48 @@ export async function keyFor(request: {
   const change = changeOf(method, url)
   if (change === null) return null
   const { resource, isKept } = change
-  const ofResource = `${storagePrefix}${resource ?? ''}#`
-  const name = `${ofResource}${await digest(`${method} ${await request.content()}`)}`
-  const value = (isKept ? read(name) : null) ?? random()
+  const ofResource = resource === null ? prefixOfList(url.pathname) : `${storagePrefix}${resource}#`
+  const name = await nameOf(ofResource, method, await request.content())
+  const earlier = isKept ? read(name) : null
+  const value = earlier ?? random()
   if (isKept) write(name, value, isSecret(url.pathname))
   return {
     value,
     answered(status, code) {
       if (status < 300 && resource !== null) forgetKeys(ofResource)
-      if (status < 500 && code !== 'request-in-progress') remove(name)
+      const isFinal = status < 500 && code !== 'request-in-progress'
+      if (isFinal && !(earlier !== null && refusedBefore.includes(status))) remove(name)
     },
   }
 }
+
+const nameOf = async (prefix: string, method: string, content: string): Promise<string> =>
+  `${prefix}${await digest(`${method} ${content}`)}`
+function contentOf(url: string, body: string): string {
+  const { pathname, search } = urlOf(url)
+  return `${pathname}${search}\n${body}`
+}
+
+/**
+ * Whether something may have been created already: a request that creates something at this path was sent in this tab, and its
+ * answer got lost.
+ *
+ * @param path one of `lists`
+ */
+export const mayBeCreated = (path: string): boolean => storedNames().some(name => name.startsWith(prefixOfList(path)))
+
+/**
+ * Whether sending this body would create another thing beside the one that may have been created already. It is false for the
+ * content whose answer got lost, as long as its key is kept.
+ */
+export async function createsAnother(path: string, body: unknown): Promise<boolean> {
+  if (!mayBeCreated(path)) return false
+  const content = contentOf(path, JSON.stringify(body))
+  return read(await nameOf(prefixOfList(path), 'POST', content)) === null
+}
+
+/** Call it once the person knows what has become of the earlier requests that create something at this path. */
+export const forgetCreations = (path: string): void => forgetKeys(prefixOfList(path))
 
 /** Deletes the stored keys whose names begin with `prefix`; default: all keys. Call it when another person may use the page. */
 export function forgetKeys(prefix = storagePrefix): void {
@@ -194,11 +229,11 @@ async function fetchWhole(request: Request): Promise<Response> {
 export async function fetchOnce(request: Request): Promise<Response> {
   const { url } = request
   const method = request.method.toUpperCase()
-  const key = await keyFor({ method, url, content: async () => `${url}\n${await request.clone().text()}` })
+  const key = await keyFor({ method, url, content: async () => contentOf(url, await request.clone().text()) })
   if (key) request.headers.set('idempotency-key', key.value)
   for (let waited = 0; ; waited++) {
     const response = await fetchWhole(request.clone())
-    if (response.ok && isRemoval(method, urlOf(url))) forgetKeys(`${storagePrefix}#`)
+    if (response.ok && isRemoval(method, urlOf(url))) lists.forEach(forgetCreations)
     if (key === null) return response
     const code = response.ok ? null : await errorCode(response.clone())
     key.answered(response.status, code)

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
+import { useCreation } from '../../campaigns/form/use-creation.tsx'
 import { bankBodyOf, type CampaignValues, copyOf, firstValues, valuesOf } from '../../campaigns/form/values.ts'
 import { directoryQuery, ownTerminalsQuery } from '../../campaigns/queries.ts'
 import type { CampaignTerminal, Directory } from '../../campaigns/types.ts'
@@ -11,7 +12,7 @@ import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
 import { DraftNotice } from '../../session/draft-notice.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
-import { LinkButton } from '../../ui/links.tsx'
+import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded, Loading } from '../../ui/states.tsx'
@@ -20,6 +21,8 @@ import { campaignQuery, retailersQuery, useCampaignChanged } from '../queries.ts
 import { bankTexts } from '../texts.ts'
 import type { BankCampaign } from '../types.ts'
 
+/** Where the campaign is created. */
+const path = '/portal/cashbacks'
 const route = getRouteApi('/signed-in/bank/campaigns/new')
 
 /**
@@ -65,7 +68,7 @@ function CopyForm({ directory, cashbackId }: { directory: Directory; cashbackId:
 
 function NewCampaignForm({ directory, source }: { directory: Directory; source: Source | null }) {
   const { newCampaign: texts } = useTexts(bankTexts)
-  const { byBank } = useTexts(formTexts)
+  const formText = useTexts(formTexts)
   const { timeZone } = usePreferences()
   const router = useRouter()
   const notify = useNotify()
@@ -73,13 +76,23 @@ function NewCampaignForm({ directory, source }: { directory: Directory; source: 
   const retailers = useQuery(retailersQuery)
   const draft = useDraft<CampaignValues>(source ? `campaign/copy-of/${source.cashbackId}` : 'campaign/new')
   const [beginning, begin] = useState(0)
+  const creation = useCreation({
+    path,
+    isRestored: draft.restored !== null,
+    list: <LinkAnchor to="/bank/campaigns">{formText.lostAnswer.list}</LinkAnchor>,
+  })
 
   const save = async (values: CampaignValues) => {
-    const { id } = await answer(api.POST('/portal/cashbacks', { body: bankBodyOf(values) as never }))
+    const body = bankBodyOf(values)
+    const { id } = await creation.create(body, () => answer(api.POST(path, { body: body as never })))
     draft.discard()
     notify.done(texts.created)
     void changed(id)
     await router.navigate({ to: '/bank/campaigns/$cashbackId', params: { cashbackId: id } })
+  }
+  const startOver = () => {
+    creation.startOver()
+    begin(beginning + 1)
   }
   if (!draft.isRead) return <Loading />
   return (
@@ -94,7 +107,7 @@ function NewCampaignForm({ directory, source }: { directory: Directory; source: 
           retailers={data}
           banks={null}
           editable={null}
-          submit={byBank.create}
+          submit={formText.byBank.create}
           save={save}
           onValues={draft.keep}
           cancel={
@@ -102,7 +115,8 @@ function NewCampaignForm({ directory, source }: { directory: Directory; source: 
               {texts.cancel}
             </LinkButton>
           }
-          notice={<DraftNotice draft={draft} onDiscard={() => begin(beginning + 1)} />}
+          notice={<DraftNotice draft={draft} onDiscard={startOver} />}
+          lost={creation.notice}
         />
       )}
     </Loaded>

@@ -54,6 +54,8 @@ type Props = {
   cancel: ReactNode
   /** Shown above the form: notices about drafts and newer versions. */
   notice?: ReactNode
+  /** Shown above the button: a notice that the campaign may be saved already. */
+  lost?: ReactNode
 }
 
 /** The form that creates and edits campaigns, with a preview of the card that customers see. */
@@ -70,6 +72,7 @@ export function CampaignForm(props: Props) {
     onValues,
     cancel,
     notice,
+    lost: lostAnswer,
   } = props
   const texts = useTexts(formTexts)
   const banks = useBanks(props.banks)
@@ -109,6 +112,7 @@ export function CampaignForm(props: Props) {
           )}
           <Sections props={props} part={part} banks={banks} isGrowing={isGrowing} currency={currency} />
           {rest !== null && <Failure error={rest} />}
+          {lostAnswer}
         </Stack>
         <SaveBar
           submit={submit}

@@ -8,6 +8,14 @@ export const formTexts = dictionary({
     cancel: 'Cancel',
     kept: 'Your draft is kept in this browser until you save.',
     errors: (count: number) => `${counted('en', count, { one: 'field needs', other: 'fields need' })} your attention`,
+    lostAnswer: {
+      title: 'The campaign may have been created already',
+      text: 'The answer got lost. Look at the list of campaigns first. If you send the form again without changes, the campaign is not created twice.',
+      question:
+        'The answer to your first try got lost, and you have changed the form since. Look at the list of campaigns first: if the campaign is there, cancel here and edit it instead.',
+      another: 'Create another one',
+      list: 'Look at the list',
+    },
     navigation: 'Sections of the form',
     sectionState: { error: 'has errors', todo: 'not complete', done: 'complete' },
     someLocked: 'A bank has already agreed to this campaign, so you can change only some of its fields.',
@@ -151,6 +159,14 @@ export const formTexts = dictionary({
     cancel: 'Скасувати',
     kept: 'Чернетка зберігається в цьому браузері, доки ви не збережете кампанію.',
     errors: count => `Перевірте ${counted('uk', count, { one: 'поле', few: 'поля', many: 'полів', other: 'поля' })}`,
+    lostAnswer: {
+      title: 'Кампанію, можливо, вже створено',
+      text: 'Відповідь не надійшла. Спершу перегляньте список кампаній. Якщо надіслати форму ще раз без змін, другої кампанії не буде.',
+      question:
+        'Відповідь на першу спробу не надійшла, а форму відтоді змінено. Спершу перегляньте список кампаній: якщо кампанія вже є, скасуйте тут і відредагуйте її.',
+      another: 'Створити ще одну',
+      list: 'Переглянути список',
+    },
     navigation: 'Розділи форми',
     sectionState: { error: 'є помилки', todo: 'не заповнено', done: 'заповнено' },
     someLocked: 'Банк уже погодив цю кампанію, тому змінити можна лише деякі поля.',

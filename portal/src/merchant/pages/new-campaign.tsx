@@ -5,6 +5,7 @@ import { answer, api } from '../../api/client.ts'
 import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
 import type { BankNames } from '../../campaigns/form/lost-banks.ts'
+import { useCreation } from '../../campaigns/form/use-creation.tsx'
 import { bodyOf, type CampaignValues, copyOf, firstValues, valuesOf } from '../../campaigns/form/values.ts'
 import { directoryQuery } from '../../campaigns/queries.ts'
 import type { CampaignDetails, Directory } from '../../campaigns/types.ts'
@@ -13,7 +14,7 @@ import { useDraft } from '../../session/draft.ts'
 import { DraftNotice } from '../../session/draft-notice.tsx'
 import { useMayChange, useSession } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
-import { LinkButton } from '../../ui/links.tsx'
+import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Loaded, Loading } from '../../ui/states.tsx'
@@ -21,6 +22,8 @@ import { campaignPageTexts } from '../campaign-texts.ts'
 import { editTexts } from '../edit-texts.ts'
 import { banksQuery, campaignQuery, useCampaignChanged } from '../queries.ts'
 
+/** Where the campaign is created. */
+const path = '/cashbacks/for-merchant'
 const route = getRouteApi('/signed-in/merchant/campaigns/new')
 
 /** Creates a campaign, from scratch or as a copy. The input is kept in this browser until the campaign is created. */
@@ -70,13 +73,23 @@ function NewCampaignForm({ directory, source }: Props) {
     source ? `campaign/copy-of/${source.cashbackId}` : 'campaign/new',
   )
   const [beginning, begin] = useState(0)
+  const creation = useCreation({
+    path,
+    isRestored: draft.restored !== null,
+    list: <LinkAnchor to="/merchant/campaigns">{texts.lostAnswer.list}</LinkAnchor>,
+  })
 
   const save = async (values: CampaignValues) => {
-    const { id } = await answer(api.POST('/cashbacks/for-merchant', { body: bodyOf(values) as never }))
+    const body = bodyOf(values)
+    const { id } = await creation.create(body, () => answer(api.POST(path, { body: body as never })))
     draft.discard()
     notify.done(created)
     void changed(id)
     await router.navigate({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId: id } })
+  }
+  const startOver = () => {
+    creation.startOver()
+    begin(beginning + 1)
   }
   if (!draft.isRead) return <Loading />
   const { bankNames, ...restored } = draft.restored?.values ?? {}
@@ -100,7 +113,8 @@ function NewCampaignForm({ directory, source }: Props) {
               {texts.cancel}
             </LinkButton>
           }
-          notice={<DraftNotice draft={draft} onDiscard={() => begin(beginning + 1)} />}
+          notice={<DraftNotice draft={draft} onDiscard={startOver} />}
+          lost={creation.notice}
         />
       )}
     </Loaded>
