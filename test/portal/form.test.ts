@@ -301,6 +301,36 @@ test('a list of terminals in another encoding is refused, with the way to save i
   await sees(page, 'Каса')
 })
 
+test('a file of terminals that is refused leaves the list as it was, and the page says so', {
+  timeout: 60_000,
+}, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(manager, newCampaign)
+  await page.getByRole('radio', { name: 'A list from a file' }).check()
+  const choose = (name: string, content: string) => {
+    const mimeType = name.endsWith('.csv') ? 'text/csv' : 'image/png'
+    return page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles({ name, mimeType, buffer: Buffer.from(content) })
+  }
+  await choose('two.csv', 'terminal_id\nT-1\nT-2\n')
+  await sees(page, '2 terminals added')
+  for (const [name, content, error] of [
+    ['twice.csv', 'terminal_id\nT-3\nT-3\n', 'Line 3: this terminal is already in the file'],
+    ['picture.png', 'x', /This file type isn’t supported here/],
+  ] as const) {
+    await choose(name, content)
+    await sees(page, error)
+    await sees(page, 'The list stays as it was: 2 terminals')
+    assert.equal(await page.getByText('2 terminals added').count(), 0)
+    await choose('two.csv', 'terminal_id\nT-1\nT-2\n')
+    await sees(page, '2 terminals added')
+  }
+})
+
 suite('a copy of a campaign', { timeout: 60_000 }, () => {
   const terminals = [{ terminal_id: '=A-1', terminal_name: 'Store, 1' }, { terminal_id: 'B-2' }]
   const fillDates = async (page: Page) => {

@@ -36,6 +36,8 @@ export function FileUpload<Data>(props: {
   isDisabled?: boolean
   /** Shown in place of "choose a file" while the upload is disabled: what to do first. */
   whyDisabled?: string
+  /** Called when the browser refuses a file before it is read, so what the page says about the file before is old. */
+  onRefused?: () => void
 }) {
   const { upload, hint, maxBytes, guide, isDisabled = false } = props
   const texts = useTexts(uiTexts)
@@ -48,10 +50,11 @@ export function FileUpload<Data>(props: {
   }
   // If the person drops several files, none is sent. Otherwise they may believe that all files were sent.
   const take = (files: readonly File[], refused: Rejections) => {
-    if (files.length + refused.length > 1) return setRefusal(texts.upload.one)
     const [[file], [rejection]] = [files, refused]
-    setRefusal(rejection ? whyRefused(rejection) : null)
-    if (file) upload.send(file)
+    const isOne = files.length + refused.length === 1
+    setRefusal((isOne ? rejection && whyRefused(rejection) : texts.upload.one) ?? null)
+    if (isOne && file) upload.send(file)
+    else props.onRefused?.()
   }
   if (upload.isSending) return <Sending upload={upload} />
   return (

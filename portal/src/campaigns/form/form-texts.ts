@@ -99,6 +99,8 @@ export const formTexts = dictionary({
       `${counted('en', count, { one: 'terminal', other: 'terminals' })} added${known > 0 ? `, ${known} already in the list` : ''}`,
     terminalsGrow: 'You can only add terminals. A file adds to the list.',
     terminalsReplace: 'A new file replaces the list.',
+    terminalsStay: (count: number) =>
+      `The list stays as it was: ${counted('en', count, { one: 'terminal', other: 'terminals' })}`,
     clearList: 'Clear the list',
     showAll: 'Show all values',
     /** The variants for a form that a bank fills in. */
@@ -250,6 +252,8 @@ export const formTexts = dictionary({
       `Додано ${counted('uk', count, { one: 'термінал', few: 'термінали', many: 'терміналів', other: 'термінала' })}${known > 0 ? `, уже були: ${known}` : ''}`,
     terminalsGrow: 'Термінали можна лише додавати. Файл доповнить список.',
     terminalsReplace: 'Новий файл замінить список.',
+    terminalsStay: count =>
+      `Список не змінено: ${counted('uk', count, { one: 'термінал', few: 'термінали', many: 'терміналів', other: 'термінала' })}`,
     clearList: 'Очистити список',
     showAll: 'Показати всі значення',
     byBank: {

@@ -84,9 +84,14 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
     // The pressed button is gone now.
     form.getInputNode('terminals')?.focus()
   }
+  const stay = () => setFileMessage(terminals.length > 0 ? texts.terminalsStay(terminals.length) : null)
+  const refuse = (reason: unknown) => {
+    setError(reason)
+    stay()
+  }
   const read = async (file: File) => {
     setError(null)
-    await readText(file).then(take).catch(setError)
+    await readText(file).then(take).catch(refuse)
     return null
   }
   return (
@@ -102,6 +107,7 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
         guide={{ columns: texts.columns, template }}
         maxBytes={maxBytes}
         isDisabled={!isOpen('terminals')}
+        onRefused={stay}
       />
       {form.errors.terminals && (
         <Text size="sm" c="var(--mantine-color-error)">
