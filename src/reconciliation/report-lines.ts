@@ -142,8 +142,9 @@ function splitLine(text: string | undefined, columns: number): string[] | Broken
   if (decoded === null) return { rule: 'utf8' }
   const values = splitRecord(decoded)
   if (values === undefined) return { rule: 'quotes' }
-  if (values.length === columns) return values
-  return { rule: 'value-count', params: { expected: columns, found: values.length } }
+  // A spreadsheet saves an empty row as commas alone. It is one error, not one for each column.
+  const found = values.every(value => value.trim() === '') ? 0 : values.length
+  return found === columns ? values : { rule: 'value-count', params: { expected: columns, found } }
 }
 
 const instantError: Broken = { rule: 'instant', params: { from: 1970, to: 9999 } }

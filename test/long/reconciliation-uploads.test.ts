@@ -133,6 +133,7 @@ suite('files', () => {
         line(campaign, 'b', { amount: '"12,5"', cashback: '-1' }),
         'x',
         line(campaign, ''),
+        ',,,,',
       ]
       assertRefused(await uploadBank(sides.alpha, campaign.id, reportOf(...lines)), 400)
       const answer = await uploadBank(sides.alpha, campaign.id, reportOf(...lines))
@@ -141,14 +142,15 @@ suite('files', () => {
         'line 3: cashbackAmount must be at least 0, not "-1"',
         'line 4: must have 5 values, as the header has, not 1',
         'line 5: transactionId must be one line of 1 to 128 characters, not ""',
-        '4 errors in all: nothing was kept',
+        'line 6: must have 5 values, as the header has, not 0',
+        '5 errors in all: nothing was kept',
       ])
       assert.deepEqual(answer.body.problems.slice(0, 3), [
         { line: 3, column: 'amount', rule: 'decimal', params: { decimals: 2 }, value: '12,5' },
         { line: 3, column: 'cashbackAmount', rule: 'min', params: { min: 0 }, value: '-1' },
         { line: 4, column: null, rule: 'value-count', params: { expected: 5, found: 1 }, value: null },
       ])
-      assert.equal(answer.body.problemCount, 4)
+      assert.equal(answer.body.problemCount, 5)
     }))
 
   test('400: the first 20 faults, and how many there are in all', () =>

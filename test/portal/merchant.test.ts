@@ -418,6 +418,18 @@ suite('a file of terminals', () => {
     ])
   })
 
+  test('the empty rows of a spreadsheet are left out, as blank lines are', () => {
+    const content = 'terminalId;name;location\r\n;;\r\nT-1;;\r\n ;"";\r\nT-2;a;b\r\n;;\r\n;;'
+    const { terminals, errors } = readTerminalsFile(content)
+    assert.deepEqual(errors, [])
+    assert.deepEqual(
+      terminals.map(({ terminal_id }) => terminal_id),
+      ['T-1', 'T-2'],
+    )
+    assert.deepEqual(errorsOf('terminal_id,name\n,\n,b\n,\n'), ['3 no-id'])
+    assert.deepEqual(errorsOf('terminal_id,name\n,\n'), ['1 empty'])
+  })
+
   test('reports its errors by line', () => {
     const cases: [string, string[]][] = [
       ['', ['1 empty']],

@@ -183,12 +183,12 @@ suite('values', () => {
     ])
   })
   test('every error of a line is named', async () => {
-    assert.deepEqual(await errorsOf(',,,,'), [
+    assert.deepEqual(await errorsOf(',,,,x'), [
       `line 2: transactionId ${id}, not ""`,
       `line 2: terminalId ${id}, not ""`,
       `line 2: transactionAt ${date}, not ""`,
       `line 2: amount ${decimal}, not ""`,
-      `line 2: cashbackAmount ${decimal}, not ""`,
+      `line 2: cashbackAmount ${decimal}, not "x"`,
     ])
   })
   test('a value is shown without control characters and cut', async () => {
@@ -203,6 +203,8 @@ suite('lines', () => {
   const cases: [string, string | Buffer, string][] = [
     ['too few values', 'tx,T', 'must have 5 values, as the header has, not 2'],
     ['too many values', `${good},x`, 'must have 5 values, as the header has, not 6'],
+    ['an empty row of a spreadsheet', ',,,,', 'must have 5 values, as the header has, not 0'],
+    ['another one', ' ,"",,', 'must have 5 values, as the header has, not 0'],
     ['a decimal comma', `tx-1,T-1,${at},200,00,10,00`, 'must have 5 values, as the header has, not 7'],
     ['a stray quote', `tx-1,"T-1,${at},200.00,10.00`, 'must be quoted as in RFC 4180, without a line break in a value'],
     [

@@ -24,7 +24,9 @@ const rules: Record<Language, Record<string, RuleText>> = {
     utf8: () => 'save the file in UTF-8 (in Excel as “CSV UTF-8”)',
     quotes: () => 'quotes don’t match, or a value contains a line break',
     'value-count': ({ expected, found }) =>
-      `${expected} values expected, ${found} found${isMore(found, expected) ? '. A comma begins a new value, so write amounts with a point: 1250.00' : ''}`,
+      found === 0
+        ? 'the line is empty: delete it'
+        : `${expected} values expected, ${found} found${isMore(found, expected) ? '. A comma begins a new value, so write amounts with a point: 1250.00' : ''}`,
     unicode: () => 'contains characters that can’t be stored',
     'one-line': ({ max }) => `must have 1 to ${max} characters in one line`,
     'visible-id': () => 'must have no invisible characters, and no space at either end',
@@ -55,7 +57,9 @@ const rules: Record<Language, Record<string, RuleText>> = {
     utf8: () => 'збережіть файл у кодуванні UTF-8 (в Excel як «CSV UTF-8»)',
     quotes: () => 'лапки не закриті або у значенні є розрив рядка',
     'value-count': ({ expected, found }) =>
-      `має бути значень: ${expected}, є: ${found}${isMore(found, expected) ? '. Кома починає нове значення, тому пишіть суми з крапкою: 1250.00' : ''}`,
+      found === 0
+        ? 'рядок порожній: видаліть його'
+        : `має бути значень: ${expected}, є: ${found}${isMore(found, expected) ? '. Кома починає нове значення, тому пишіть суми з крапкою: 1250.00' : ''}`,
     unicode: () => 'містить символи, які неможливо зберегти',
     'one-line': ({ max }) => `має бути від 1 до ${max} символів в одному рядку`,
     'visible-id': () => 'не може мати невидимих символів і пробілів на краях',

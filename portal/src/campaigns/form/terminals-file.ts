@@ -94,7 +94,9 @@ function readRows(content: string): { rows: Row[]; unclosedLine: number | null }
   let cells: string[] = []
   let [cell, isQuoted, line, startLine] = ['', false, 1, 1]
   const endRow = () => {
-    if (cells.length > 0 || cell.trim() !== '') rows.push({ line: startLine, cells: [...cells, cell] })
+    cells.push(cell)
+    // A spreadsheet saves an empty row as separators alone.
+    if (cells.some(each => each.trim() !== '')) rows.push({ line: startLine, cells })
     cells = []
     cell = ''
   }
