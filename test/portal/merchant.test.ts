@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { readTerminalsFile } from '../../portal/src/campaigns/form/terminals-file.ts'
-import { countIds } from '../../portal/src/merchant/segment-file.ts'
+import { readSegmentFile } from '../../portal/src/merchant/segment-file.ts'
 import {
   assertAccessible,
   assertCount,
@@ -143,13 +143,26 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await agree(page, 'Cancel')
     await dialog(page).waitFor({ state: 'detached' })
     assert.deepEqual(uploads, [])
-    await choose.setInputFiles(file('wrong.csv', 'customer\nA-1\n'))
+    for (const content of ['customerId;name\nA-1;Olena\n', 'A-1\nA-2\n']) {
+      await choose.setInputFiles(file('wrong.csv', content))
+      await sees(page, 'The file was not accepted. Fix these lines and upload it again:')
+      await sees(page, 'Line 1: the first line must name the column customerId and no other')
+      assert.equal(await dialog(page).count(), 0)
+      await choose.setInputFiles(file('loyal.csv', 'customerId\nA-1\n'))
+      await sees(page, 'Upload “loyal.csv”?')
+      assert.equal(await page.getByText(/^The file was not accepted/).count(), 0)
+      await agree(page, 'Cancel')
+      await dialog(page).waitFor({ state: 'detached' })
+    }
+    assert.deepEqual(uploads, [])
+    // What only the platform refuses goes away with the next file, too.
+    await choose.setInputFiles(file('long.csv', `customerId\n${'\n'.repeat(1_000_001)}A-1\n`))
     await agree(page, 'Upload')
-    await sees(page, 'The file was not accepted. Fix these lines and upload it again:')
-    await sees(page, 'Line 1: the first line must name the columns customerId')
+    await sees(page, /^The file was not accepted/)
     assert.match(errors.splice(0).join(), /400/)
     await choose.setInputFiles(file('loyal.csv', 'customerId\nA-1\nA-2\n not an id\nNOBODY\n'))
     await sees(page, /^The file has 4 customer ids\./)
+    assert.equal(await page.getByText(/^The file was not accepted/).count(), 0)
     await agree(page, 'Upload')
     await sees(page, 'The segment is formed')
     await sees(page, '1 line was skipped')
@@ -451,7 +464,7 @@ suite('a file of terminals', () => {
 })
 
 test('the ids of a file of customers are its lines below the header that are not blank', async () => {
-  const count = (content: string) => countIds(new Blob([content]))
+  const count = async (content: string) => (await readSegmentFile(new Blob([content]))).count
   for (const [content, ids] of [
     ['', 0],
     ['customerId', 0],
@@ -461,4 +474,22 @@ test('the ids of a file of customers are its lines below the header that are not
     [`customerId\n${'A-1\n'.repeat(300_000)}`, 300_000],
   ] as const)
     assert.equal(await count(content), ids, content.slice(0, 40))
+})
+
+test('the header of a file of customers is checked as the platform does', async () => {
+  const ruleOf = async (content: string | Uint8Array<ArrayBuffer>) =>
+    (await readSegmentFile(new Blob([content]))).brokenRule
+  for (const [content, rule] of [
+    ['customerId\nA-1', null],
+    ['\uFEFF"customerId"\r\nA-1\r\n', null],
+    ['customerId', null],
+    ['customerId;name\nA-1;Olena', 'header'],
+    ['customerId,name\nA-1,Olena', 'header'],
+    ['A-1\nA-2', 'header'],
+    ['customerid\nA-1', 'header'],
+    [`${'a'.repeat(5_000)}\nA-1`, 'header'],
+    [new Uint8Array(Buffer.from('\uFEFFcustomerId\nA-1', 'utf16le')), 'utf8'],
+    [new Uint8Array(Buffer.from('PK\u0003\u0004x\nA-1')), 'utf8'],
+  ] as const)
+    assert.equal(await ruleOf(content), rule, String(content).slice(0, 40))
 })

@@ -79,7 +79,7 @@ suite('campaigns and customers', { timeout: 120_000 }, () => {
     await page.getByRole('combobox', { name: 'Bank' }).selectOption('beta')
     await page.locator('input[type=file]').setInputFiles(csv('customer\nB-1\n'))
     await sees(page, 'The file was not accepted. Fix these lines and upload it again:')
-    await sees(page, 'Line 1: the first line must name the columns customerId')
+    await sees(page, 'Line 1: the first line must name the column customerId and no other')
     assert.match(errors.splice(0).join(), /400/)
     await page.locator('input[type=file]').setInputFiles(csv('customerId\nB-1\nB-2\n'))
     await sees(page, 'New customers: 2. Already known: 0')

@@ -12,10 +12,15 @@ type RuleText = (params: Params) => string
 
 const isMore = (found: Params[string] = 0, expected: Params[string] = 0): boolean => Number(found) > Number(expected)
 
+/** Whether a list of columns names only one. */
+const isOne = (columns: Params[string] | undefined): boolean => !String(columns).includes(',')
+
 const rules: Record<Language, Record<string, RuleText>> = {
   en: {
     header: ({ columns, optional }) =>
-      `the first line must name the columns ${columns}${optional ? ` (${optional} is optional)` : ''}`,
+      isOne(columns)
+        ? `the first line must name the column ${columns} and no other`
+        : `the first line must name the columns ${columns}${optional ? ` (${optional} is optional)` : ''}`,
     'not-empty': () => 'The file is empty. Its first line must name the columns.',
     'max-lines': ({ max }) => `The file has more than ${max} lines below the header.`,
     'no-card-numbers': () =>
@@ -48,7 +53,9 @@ const rules: Record<Language, Record<string, RuleText>> = {
   },
   uk: {
     header: ({ columns, optional }) =>
-      `у першому рядку мають бути назви стовпців ${columns}${optional ? ` (${optional} не обов’язковий)` : ''}`,
+      isOne(columns)
+        ? `у першому рядку має бути назва стовпця ${columns} і більше нічого`
+        : `у першому рядку мають бути назви стовпців ${columns}${optional ? ` (${optional} не обов’язковий)` : ''}`,
     'not-empty': () => 'Файл порожній. У його першому рядку мають бути назви стовпців.',
     'max-lines': ({ max }) => `У файлі понад ${max} рядків під заголовком.`,
     'no-card-numbers': () =>

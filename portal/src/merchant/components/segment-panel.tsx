@@ -3,6 +3,7 @@ import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ifMatch } from '../../api/client.ts'
+import { ApiError } from '../../api/errors.ts'
 import { useShowStale } from '../../campaigns/detail/stale.tsx'
 import { segmentQuery } from '../../campaigns/queries.ts'
 import type { CampaignDetails, Segment } from '../../campaigns/types.ts'
@@ -19,7 +20,7 @@ import { useUpload } from '../../ui/use-upload.ts'
 import { Count, ExactTime } from '../../ui/values.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
-import { countIds } from '../segment-file.ts'
+import { readSegmentFile } from '../segment-file.ts'
 
 type Malformed = { count: number; lines: number[] }
 type Formed = { notTaken: { malformed: Malformed } }
@@ -97,6 +98,16 @@ function SegmentFacts({ segment }: { segment: Segment }) {
 
 const whileOpen = ['awaitingBankApproval', 'awaitingMerchantApproval', 'approved', 'active']
 
+/** Why the chosen file was not taken: an error of the platform, or a text. It is about one file, so the next file removes it. */
+type Refusal = { error: unknown; text: string | null }
+const noRefusal: Refusal = { error: null, text: null }
+
+/** The platform's own error about line 1, before the file is sent. */
+function headerError(rule: 'header' | 'utf8'): ApiError {
+  const params = rule === 'header' ? { columns: 'customerId' } : {}
+  return new ApiError(400, [], null, { problems: [{ line: 1, column: null, rule, params, value: null }] })
+}
+
 function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFirst: boolean }) {
   const { segment: texts } = useTexts(campaignPageTexts)
   const { cashbackId, status, dateTo } = campaign
@@ -105,13 +116,14 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const showStale = useShowStale()
   const changed = useCampaignChanged()
   const [malformed, setMalformed] = useState<Malformed | null>(null)
-  const [refusal, setRefusal] = useState<string | null>(null)
+  const [refusal, setRefusal] = useState<Refusal>(noRefusal)
   // The version of the campaign when the confirmation was opened. A newer version may be loaded while the confirmation
   // is open.
   const asked = useRef(campaign)
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
     method: 'PUT',
     async onError(error) {
+      setRefusal({ ...noRefusal, error })
       await showStale(error, asked.current)
       // If the upload succeeded but its answer got lost, the campaign has a new version, which the next try must send.
       void changed(cashbackId)
@@ -124,13 +136,16 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
     },
   })
   const question = useQuestion(isFirst)
+  const [fileName, setFileName] = useState<string | null>(null)
   const ask = async (file: File) => {
-    setRefusal(null)
+    setRefusal(noRefusal)
     asked.current = campaign
-    const count = await countIds(file).catch(() => null)
-    if (count === null) setRefusal(texts.unreadable(file.name))
-    else if (count === 0) setRefusal(texts.noIds(file.name))
-    else if (await question(file.name, count)) await upload.send(file, {}, ifMatch(campaign.etag))
+    setFileName(file.name)
+    const read = await readSegmentFile(file).catch(() => null)
+    if (read === null) setRefusal({ ...noRefusal, text: texts.unreadable(file.name) })
+    else if (read.count === 0) setRefusal({ ...noRefusal, text: texts.noIds(file.name) })
+    else if (read.brokenRule !== null) setRefusal({ ...noRefusal, error: headerError(read.brokenRule) })
+    else if (await question(file.name, read.count)) await upload.send(file, {}, ifMatch(campaign.etag))
   }
   if (!whileOpen.includes(status) || Date.parse(dateTo) <= now.getTime()) return <Text c="dimmed">{texts.over}</Text>
   return (
@@ -142,14 +157,15 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
         {isFirst ? texts.firstText : texts.replaceText}
       </Text>
       <FileUpload
-        upload={{ ...upload, error: refusal === null ? upload.error : null, send: ask }}
+        upload={{ ...upload, fileName, error: refusal.error, send: ask }}
+        onRefused={() => setRefusal(noRefusal)}
         hint={texts.hint}
         maxBytes={maxBytes}
         guide={guide(texts.column)}
       />
-      {refusal !== null && (
+      {refusal.text !== null && (
         <Alert color="red" mt="md" role="alert">
-          {refusal}
+          {refusal.text}
         </Alert>
       )}
       {malformed && <MalformedNotice malformed={malformed} />}
