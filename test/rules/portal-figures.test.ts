@@ -81,7 +81,18 @@ suite('figures', () => {
     assert.deepEqual(profileSearchOf('8938003 9912345678 90'), { iccid: '8938003991234567890' })
     for (const copied of ['\u202d+380671234567\u202c', '\u200e+380\u00a067\u2011123\u201345\u201367\ufeff'])
       assert.deepEqual(profileSearchOf(copied), { msisdn: '+380671234567' })
-    for (const wrong of ['', '0671234567', 'abc', '+', '893800399123456789012'])
+    for (const dictated of ['00 999 000 100 000 001', '+999/000/100/000/001', '999.000.100.000.001'])
+      assert.match(JSON.stringify(profileSearchOf(dictated)), /^\{"msisdn":"\+?999000100000001"\}$/)
+    for (const padded of ['8938003991234567890F', '8938003991234567890 f', '8938/0039/9123/4567/890'])
+      assert.deepEqual(profileSearchOf(padded), { iccid: '8938003991234567890' })
+    const wrongEnds = [
+      '000671234567',
+      '+00671234567',
+      '+8938003991234567890F',
+      '89380039912345678901F',
+      '380671234567F',
+    ]
+    for (const wrong of ['', '0671234567', 'abc', '+', '893800399123456789012', ...wrongEnds])
       assert.equal(profileSearchOf(wrong), null)
   })
 
