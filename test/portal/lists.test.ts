@@ -230,6 +230,35 @@ suite('lists', { timeout: 120_000 }, () => {
   })
 })
 
+test('clearing the filters: an empty list is told once it is read; its length is a text that changes', {
+  timeout: 60_000,
+}, async t => {
+  await createCampaign(platform, { name: 'To clear', participantsIds: [ids.beta] }, sides.grocer)
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(manager, '/merchant/campaigns?name=NoSuchName')
+  const status = page.locator('main').getByRole('status')
+  await status.getByText('No campaigns found').waitFor()
+  const told = await status.filter({ hasText: 'No campaigns found' }).elementHandle()
+  let answer = () => {}
+  const isAsked = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  await page.route(/cashbacks\/for-merchant\?/, async route => {
+    await isAsked
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await status.getByText('Loading').waitFor({ state: 'attached' })
+  assert.equal(await page.getByText(/^No campaigns/).count(), 0)
+  answer()
+  await status.getByText(/^\d+ entr/).waitFor({ state: 'attached' })
+  assert.equal(await status.filter({ hasText: /entr/ }).count(), 1)
+  assert.match((await told?.textContent()) ?? '', /^\d+ entr/)
+  await assertAccessible(visitor)
+})
+
 test('a list that is too long to be read whole has a button to its next part and one back', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return

@@ -8,7 +8,7 @@ import type { Column, Paging, Sorting } from './columns.ts'
 import classes from './data-table.module.css'
 import { Further } from './further.tsx'
 import { NotRead } from './not-read.tsx'
-import { Pages } from './pages.tsx'
+import { lengthText, Pages } from './pages.tsx'
 import { SortableHead, SortSelect } from './sorting.tsx'
 import { useLastPage } from './use-last-page.ts'
 import type { TableSearch } from './use-table-search.ts'
@@ -30,7 +30,7 @@ import type { TableSearch } from './use-table-search.ts'
 export function DataTable<Row>(props: {
   label: string
   columns: readonly Column<Row>[]
-  query: Pick<UseQueryResult<unknown>, 'error' | 'isFetching' | 'refetch'>
+  query: Pick<UseQueryResult<unknown>, 'error' | 'isFetching' | 'refetch'> & { isPlaceholderData?: boolean }
   rows: readonly Row[] | undefined
   rowKey(row: Row): string
   sorting?: Sorting
@@ -40,16 +40,18 @@ export function DataTable<Row>(props: {
   onSearch?: (change: TableSearch) => void
   empty?: ReactNode
 }) {
-  const { label, columns, query, rowKey, sorting, paging, after, isSizeChosen, onSearch, empty } = props
+  const { label, columns, query, rowKey, sorting, after, isSizeChosen, onSearch, empty } = props
+  // The list before, with other filters, was empty. That says nothing about the list that is being read.
+  const isAwaited = query.isPlaceholderData === true && props.rows?.length === 0
+  const paging = isAwaited ? undefined : props.paging
   const isPast = useLastPage(onSearch && paging, page => onSearch?.({ page }))
   // Many rows are drawn in small steps, so that the browser can handle clicks and keys in between.
-  const rows = useDeferredValue(isPast ? undefined : props.rows)
+  const rows = useDeferredValue(isPast || isAwaited ? undefined : props.rows)
   const texts = useTexts(uiTexts)
   const isFailed = query.error && !rows
   const isEmpty = rows?.length === 0
   const sort = sorting && onSearch ? { sorting, onSearch } : null
-  // `Pages` says how many rows there are.
-  const status = rows ? !(paging && onSearch) && texts.table.found(rows.length) : texts.loading
+  const length = paging && onSearch ? lengthText(paging, texts.table) : texts.table.found(rows?.length ?? 0)
 
   const table = (
     <Box aria-busy={query.isFetching} className={classes.frame} data-stale={(query.isFetching && rows) || undefined}>
@@ -81,6 +83,7 @@ export function DataTable<Row>(props: {
         <Pages
           paging={paging}
           isSizeChosen={isSizeChosen ?? false}
+          isTold
           onPage={page => onSearch({ page: page === 1 ? undefined : page })}
         />
       )}
@@ -91,7 +94,7 @@ export function DataTable<Row>(props: {
       {/* Screen readers announce changes only inside an element that was there before. */}
       <div role="status">
         {isEmpty && <Card p={0}>{empty ?? <Empty title={texts.table.empty} />}</Card>}
-        {!isEmpty && !isFailed && <VisuallyHidden>{status}</VisuallyHidden>}
+        {!isEmpty && !isFailed && <VisuallyHidden>{rows ? length : texts.loading}</VisuallyHidden>}
       </div>
       {isFailed && <NotRead error={query.error} onRetry={() => void query.refetch()} />}
       {!isEmpty && !isFailed && table}
