@@ -432,6 +432,56 @@ test('the platform’s admin chooses whose people and credentials', async t => {
   await expectRefusals(visitor)
 })
 
+test('a kind of account without a code shows no account, and changes none', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, walk } = visitor
+  const staff = await addAccount(platform, 'platform', 'admin')
+  await logIn(staff, '/account/people')
+  await page.getByText(staff.login, { exact: true }).first().waitFor()
+  const account = page.getByRole('combobox', { name: 'Account' })
+  const choosesFirst = () => page.getByRole('heading', { name: 'Choose a bank or a merchant' }).waitFor()
+  for (const kind of ['A bank', 'A merchant']) {
+    await account.selectOption(kind)
+    await choosesFirst()
+    assert.equal(await page.getByRole('button', { name: 'Invite' }).count(), 0)
+    assert.equal(await page.getByRole('table').count(), 0)
+    await assertAccessible(visitor)
+  }
+  // The choice is in the address, so a reload does not lead back to the platform.
+  await page.reload()
+  await choosesFirst()
+  assert.equal(await account.inputValue(), 'merchant')
+  await walk('/account/security')
+  await page.getByRole('textbox', { name: 'Session length, minutes' }).waitFor()
+  await account.selectOption('A bank')
+  await choosesFirst()
+  assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
+  await walk('/account/credentials')
+  await page.getByText('The platform has no systems of its own').waitFor()
+  await account.selectOption('A bank')
+  await choosesFirst()
+  assert.equal(await page.getByRole('button', { name: 'Issue a credential' }).count(), 0)
+  // A deselected bank does not lead to the platform either, and the dialog names the account.
+  await walk('/account/people?bank=gamma')
+  const invitesTo = async (name: string) => {
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByRole('dialog', { name: `Invite someone to ${name}` }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  await invitesTo('Gamma Bank')
+  await page.getByRole('combobox', { name: 'Bank' }).click()
+  await page.getByRole('option', { name: 'Gamma Bank' }).click()
+  await choosesFirst()
+  await account.selectOption('The platform itself')
+  await page.getByText(staff.login, { exact: true }).first().waitFor()
+  await invitesTo('Perkline')
+  await walk('/account/people?merchant=grocer')
+  await invitesTo('Grocer')
+  await expectRefusals(visitor)
+})
+
 test('a forgotten password: the page says the same for everybody', async t => {
   const visitor = await visit(t, platform, { language: 'uk-UA' })
   if (!visitor) return

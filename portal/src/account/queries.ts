@@ -22,6 +22,13 @@ export const partnersToChooseQuery = (kind: 'bank' | 'merchant', words: string) 
     },
   })
 
+export const merchantEntryQuery = (code: string) =>
+  queryOptions({
+    queryKey: [root, 'merchant-entry', code],
+    queryFn: async ({ signal }) =>
+      (await answer(api.GET('/admin/merchants/{code}', { params: { path: { code } }, signal }))).entry,
+  })
+
 export const peopleQuery = (query: Named = {}) =>
   queryOptions({
     queryKey: [root, 'people', query],

@@ -3,15 +3,19 @@ import { counting, day, oneOf, searchParams, text } from '../routing/search.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
 
+export const partnerKinds = ['bank', 'merchant'] as const
+
 /**
- * The account that is shown. The platform's people choose a bank or a merchant by its code. Without a code, they see
- * the platform's account. Other people always see their own account.
+ * The account that is shown. The platform's people choose a bank or a merchant by its code. Without a code and a kind,
+ * they see the platform's account. A kind without a code identifies no account yet. Other people always see their own
+ * account.
  */
-export const accountSearch = searchParams({ bank: text, merchant: text })
+const accountFields = { bank: text, merchant: text, kind: oneOf(partnerKinds) }
+export const accountSearch = searchParams(accountFields)
 export type AccountSearch = ReturnType<typeof accountSearch>
 
 /** The account, and which of its people or credentials the list shows. */
-export const accountListSearch = searchParams({ bank: text, merchant: text, search: text, page: counting })
+export const accountListSearch = searchParams({ ...accountFields, search: text, page: counting })
 export type AccountListSearch = ReturnType<typeof accountListSearch>
 
 export const deliveriesSearch = searchParams({

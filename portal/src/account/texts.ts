@@ -8,6 +8,7 @@ export const accountTexts = dictionary({
       partners: { bank: 'Bank', merchant: 'Merchant' },
       choose: 'Choose',
       kinds: { platform: 'The platform itself', bank: 'A bank', merchant: 'A merchant' },
+      chooseFirst: 'Choose a bank or a merchant',
       noSystems: 'The platform has no systems of its own. Choose a bank or a merchant.',
     },
     people: {
@@ -16,7 +17,7 @@ export const accountTexts = dictionary({
       title: 'People',
       lead: 'Everyone who can use the account, and what they may do.',
       invite: 'Invite',
-      inviteTitle: 'Invite someone',
+      inviteTitle: (account: string) => `Invite someone to ${account}`,
       login: 'Login',
       email: 'Email',
       emailHint: 'We send the invitation there. Leave it empty to get a link that you pass on yourself',
@@ -203,6 +204,7 @@ export const accountTexts = dictionary({
       partners: { bank: 'Банк', merchant: 'Торговець' },
       choose: 'Оберіть',
       kinds: { platform: 'Сама платформа', bank: 'Банк', merchant: 'Торговець' },
+      chooseFirst: 'Оберіть банк або торговця',
       noSystems: 'Платформа не має власних систем. Оберіть банк або торговця.',
     },
     people: {
@@ -211,7 +213,7 @@ export const accountTexts = dictionary({
       title: 'Люди',
       lead: 'Хто має доступ до облікового запису й що кому дозволено.',
       invite: 'Запросити',
-      inviteTitle: 'Запросити людину',
+      inviteTitle: account => `Запросити до облікового запису «${account}»`,
       login: 'Логін',
       email: 'Електронна пошта',
       emailHint: 'Ми надішлемо туди запрошення. Якщо залишити порожнім, ви отримаєте посилання й передасте його самі',

@@ -10,14 +10,14 @@ import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import type { Session } from '../../session/session.ts'
 import { useSession } from '../../session/use-session.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
-import { type Named, partnersToChooseQuery } from '../queries.ts'
-import type { AccountSearch } from '../search.ts'
+import { Empty } from '../../ui/states.tsx'
+import { merchantEntryQuery, type Named, partnersToChooseQuery } from '../queries.ts'
+import { type AccountSearch, partnerKinds } from '../search.ts'
 import { accountTexts } from '../texts.ts'
 
-const kinds = ['platform', 'bank', 'merchant'] as const
+const kinds = ['platform', ...partnerKinds] as const
 type Kind = (typeof kinds)[number]
-
-const kindOf = ({ bank, merchant }: AccountSearch): Kind => (bank ? 'bank' : merchant ? 'merchant' : 'platform')
+type PartnerKind = (typeof partnerKinds)[number]
 
 export type ChosenAccount = {
   /** The query parameter that names the account in requests; none for the person's own account. */
@@ -25,24 +25,51 @@ export type ChosenAccount = {
   typeAccount: Session['typeAccount']
 }
 
-/** @param search the account in the page's address; it is used for the platform's people only */
-export function useChosenAccount(search: AccountSearch): ChosenAccount {
+/**
+ * @param search the account in the page's address; it is used for the platform's people only
+ * @returns null while only the kind of account is chosen. Then the page must not show or change any account
+ */
+export function useChosenAccount(search: AccountSearch): ChosenAccount | null {
   const { typeAccount } = useSession()
   if (typeAccount !== 'platform') return { named: {}, typeAccount }
-  const { bank, merchant } = search
+  const { bank, merchant, kind } = search
   if (bank) return { named: { bank }, typeAccount: 'bank' }
-  return merchant ? { named: { merchant }, typeAccount: 'retailer' } : { named: {}, typeAccount: 'platform' }
+  if (merchant) return { named: { merchant }, typeAccount: 'retailer' }
+  return kind ? null : { named: {}, typeAccount: 'platform' }
+}
+
+/** @returns the name of the account in the page's address. Until a partner's name is loaded, it is the code */
+export function useAccountName({ bank, merchant }: AccountSearch): string {
+  const session = useSession()
+  const names = useNames()
+  const isPlatform = session.typeAccount === 'platform'
+  const code = isPlatform ? (bank ?? merchant) : undefined
+  const entry = usePartnerEntry(bank ? 'bank' : 'merchant', code)
+  return code === undefined ? names.of(session) : entry ? names.of(entry) : code
+}
+
+/** @returns the names of the partner; undefined until they are loaded, and without a code */
+function usePartnerEntry(kind: PartnerKind, code: string | undefined) {
+  const isKnown = code !== undefined
+  const { data: banks } = useQuery({ ...partnersToChooseQuery('bank', ''), enabled: isKnown && kind === 'bank' })
+  const { data: merchant } = useQuery({ ...merchantEntryQuery(code ?? ''), enabled: isKnown && kind === 'merchant' })
+  if (!isKnown) return undefined
+  return kind === 'bank' ? banks?.find(bank => bank.code === code) : merchant
+}
+
+/** What a page shows instead of an account while only the kind of account is chosen. */
+export function ChooseFirst() {
+  return <Empty title={useTexts(accountTexts).choice.chooseFirst} />
 }
 
 export function AccountChoice({ search }: { search: AccountSearch }) {
   const texts = useTexts(accountTexts).choice
   const setSearch = useSetSearch<AccountSearch>()
-  // The kind (bank or merchant) without a code does not identify an account, so the address changes only after a code
-  // is chosen.
-  const [kind, setKind] = useState<Kind>(kindOf(search))
+  const { bank, merchant } = search
+  const kind: Kind = bank ? 'bank' : merchant ? 'merchant' : (search.kind ?? 'platform')
   const choose = (chosen: Kind, code?: string) => {
-    setKind(chosen)
-    setSearch({ bank: undefined, merchant: undefined, ...(chosen !== 'platform' && { [chosen]: code || undefined }) })
+    const partner = chosen === 'platform' ? {} : code ? { [chosen]: code } : { kind: chosen }
+    setSearch({ bank: undefined, merchant: undefined, kind: undefined, ...partner })
   }
   if (useSession().typeAccount !== 'platform') return null
   return (
@@ -60,14 +87,18 @@ export function AccountChoice({ search }: { search: AccountSearch }) {
   )
 }
 
-type PartnerChoiceProps = { kind: 'bank' | 'merchant'; code: string | null; onChoose: (code: string) => void }
+type PartnerChoiceProps = { kind: PartnerKind; code: string | null; onChoose: (code: string) => void }
 
 function PartnerChoice({ kind, code, onChoose }: PartnerChoiceProps) {
   const texts = useTexts(accountTexts).choice
   const [typed, setTyped] = useState('')
   const [words] = useDebouncedValue(typed.trim(), 200)
-  const { data: partners = [] } = useQuery(partnersToChooseQuery(kind, words))
+  const { data: found = [] } = useQuery(partnersToChooseQuery(kind, words))
+  const chosen = usePartnerEntry(kind, code ?? undefined)
   const names = useNames()
+  // The list is bounded. The chosen merchant must be visible even if it is not among the first ones.
+  const isMissing = chosen !== undefined && words === '' && !found.some(entry => entry.code === chosen.code)
+  const partners = isMissing ? [chosen, ...found] : found
   return (
     <Select
       label={texts.partners[kind]}
@@ -77,7 +108,7 @@ function PartnerChoice({ kind, code, onChoose }: PartnerChoiceProps) {
       // The platform also finds merchants by names other than the shown one.
       {...(kind === 'merchant' && { filter: ({ options }) => options })}
       value={code}
-      onChange={chosen => onChoose(chosen ?? '')}
+      onChange={value => onChoose(value ?? '')}
       searchValue={typed}
       onSearchChange={setTyped}
     />

@@ -21,7 +21,7 @@ import { Empty, Failure } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { DateTime } from '../../ui/values.tsx'
-import { AccountChoice, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
+import { AccountChoice, ChooseFirst, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
 import { type OwnCredential, ownCredentialsQuery, useAccountChanged } from '../queries.ts'
 import type { AccountListSearch } from '../search.ts'
 import { accountTexts } from '../texts.ts'
@@ -31,15 +31,34 @@ const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
 
 /** The credentials of the account's systems. */
 export function OwnCredentialsPage() {
+  const texts = useTexts(accountTexts).credentials
+  const search = route.useSearch()
+  const account = useChosenAccount(search)
+  const issue = (chosen: ChosenAccount) => modals.open({ title: texts.issue, children: <IssueForm {...chosen} /> })
+  return (
+    <>
+      <PageHeader
+        title={texts.title}
+        lead={texts.lead}
+        actions={
+          // The platform has no systems of its own.
+          account && account.typeAccount !== 'platform' && <Button onClick={() => issue(account)}>{texts.issue}</Button>
+        }
+      />
+      <AccountChoice search={search} />
+      {account ? <Credentials account={account} /> : <ChooseFirst />}
+    </>
+  )
+}
+
+function Credentials({ account }: { account: ChosenAccount }) {
   const { credentials: texts, choice } = useTexts(accountTexts)
   const { noSystems } = choice
   const roles: Record<string, string> = useTexts(sessionTexts).role
   const search = route.useSearch()
   const setSearch = useSetSearch<AccountListSearch>()
-  const account = useChosenAccount(search)
   const isPlatform = account.typeAccount === 'platform'
   const query = useQuery(ownCredentialsQuery(account.named))
-  const issue = () => modals.open({ title: texts.issue, children: <IssueForm {...account} /> })
   const shown = foundPage(query.data, search, ({ label, clientId }) => `${label} ${clientId}`)
   const columns: Column<OwnCredential>[] = [
     {
@@ -77,15 +96,6 @@ export function OwnCredentialsPage() {
   ]
   return (
     <>
-      <PageHeader
-        title={texts.title}
-        lead={texts.lead}
-        actions={
-          // The platform has no systems of its own.
-          !isPlatform && <Button onClick={issue}>{texts.issue}</Button>
-        }
-      />
-      <AccountChoice search={search} />
       {!isPlatform && (
         <Group mb="md">
           <SearchInput label={texts.search} value={search.search} onChange={words => setSearch({ search: words })} />

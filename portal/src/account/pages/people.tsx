@@ -18,7 +18,13 @@ import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty, Failure } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { DateTime } from '../../ui/values.tsx'
-import { AccountChoice, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
+import {
+  AccountChoice,
+  ChooseFirst,
+  type ChosenAccount,
+  useAccountName,
+  useChosenAccount,
+} from '../components/account-choice.tsx'
 import { PersonActions, useRoleTexts } from '../components/person-actions.tsx'
 import { type Person, peopleQuery, useAccountChanged } from '../queries.ts'
 import type { AccountListSearch } from '../search.ts'
@@ -30,10 +36,29 @@ const colourOf = { invited: 'blue', active: 'perk', disabled: 'gray' }
 /** Shows the people of the account and their roles. Managers can invite, change and disable people. */
 export function PeoplePage() {
   const texts = useTexts(accountTexts).people
+  const search = route.useSearch()
+  const account = useChosenAccount(search)
+  const accountName = useAccountName(search)
+  const invite = (chosen: ChosenAccount) =>
+    modals.open({ title: texts.inviteTitle(accountName), children: <InviteForm {...chosen} /> })
+  return (
+    <>
+      <PageHeader
+        title={texts.title}
+        lead={texts.lead}
+        actions={account && <Button onClick={() => invite(account)}>{texts.invite}</Button>}
+      />
+      <AccountChoice search={search} />
+      {account ? <People account={account} /> : <ChooseFirst />}
+    </>
+  )
+}
+
+function People({ account }: { account: ChosenAccount }) {
+  const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()
   const search = route.useSearch()
   const setSearch = useSetSearch<AccountListSearch>()
-  const account = useChosenAccount(search)
   const query = useQuery(peopleQuery(account.named))
   const shown = foundPage(query.data, search, ({ login, email }) => `${login} ${email ?? ''}`)
   const columns: Column<Person>[] = [
@@ -81,16 +106,6 @@ export function PeoplePage() {
   ]
   return (
     <>
-      <PageHeader
-        title={texts.title}
-        lead={texts.lead}
-        actions={
-          <Button onClick={() => modals.open({ title: texts.inviteTitle, children: <InviteForm {...account} /> })}>
-            {texts.invite}
-          </Button>
-        }
-      />
-      <AccountChoice search={search} />
       <Group mb="md">
         <SearchInput label={texts.search} value={search.search} onChange={words => setSearch({ search: words })} />
       </Group>

@@ -17,7 +17,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { StaleForm } from '../../ui/stale-form.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
-import { AccountChoice, useChosenAccount } from '../components/account-choice.tsx'
+import { AccountChoice, ChooseFirst, useChosenAccount } from '../components/account-choice.tsx'
 import { type Named, type Policy, policyQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
 
@@ -27,7 +27,17 @@ const route = getRouteApi('/signed-in/account/security')
 export function SecurityPage() {
   const texts = useTexts(accountTexts).security
   const search = route.useSearch()
-  const { named } = useChosenAccount(search)
+  const account = useChosenAccount(search)
+  return (
+    <>
+      <PageHeader title={texts.title} lead={texts.lead} />
+      <AccountChoice search={search} />
+      {account ? <LoadedPolicy named={account.named} /> : <ChooseFirst />}
+    </>
+  )
+}
+
+function LoadedPolicy({ named }: { named: Named }) {
   const query = useQuery(policyQuery(named))
   const [loaded, setLoaded] = useState(0)
   const load = async () => {
@@ -36,8 +46,6 @@ export function SecurityPage() {
   }
   return (
     <>
-      <PageHeader title={texts.title} lead={texts.lead} />
-      <AccountChoice search={search} />
       {query.error && <Failure error={query.error} onRetry={() => void query.refetch()} />}
       {query.data ? (
         <KeptPolicyForm key={`${JSON.stringify(named)} ${loaded}`} policy={query.data} named={named} onLoad={load} />
