@@ -1,11 +1,9 @@
 /** Queries and mutations of the account's pages, below `/portal`. */
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
+import type { Named } from '../people/named.ts'
 
 const root = 'account'
-
-/** The query parameter that names the account of a request; empty for the person's own account. */
-export type Named = { bank: string } | { merchant: string } | Record<string, never>
 
 /**
  * The accounts among which the platform's people choose: all banks, or up to 100 merchants that match these words. `words`

@@ -26,7 +26,8 @@ export type Tariff = MobileOperator['tariffs'][number]
 /** The code of the partner that a list is limited to. */
 type Partner = { bank?: string; merchant?: string }
 
-export type User = Read<'/admin/users'>[number]
+/** A user, or somebody who is invited to become one. */
+export type User = Read<'/admin/users'>[number] & { isInvited?: true }
 export type Credential = Read<'/admin/credentials'>[number]
 export type StockLine = Read<'/admin/stock-desk'>[number]
 export type Order = Read<'/admin/orders'>['data'][number]
@@ -105,6 +106,19 @@ export const usersQuery = (partner: Partner = {}) =>
   queryOptions({
     queryKey: ['operator', 'users', partner],
     queryFn: ({ signal }) => answer(api.GET('/admin/users', { params: { query: partner }, signal })),
+  })
+
+/** The people who are invited to the partner's account and have not accepted yet. Only administrators may read them. */
+export const invitationsQuery = (partner: Partner) =>
+  queryOptions({
+    queryKey: ['operator', 'invitations', partner],
+    async queryFn({ signal }): Promise<User[]> {
+      const { data } = await answer(api.GET('/portal/invitations', { params: { query: partner }, signal }))
+      const { bank = null, merchant = null } = partner
+      return data.map(({ userId, login, role, createdAt }) => {
+        return { userId, login, role, bank, merchant, createdAt, disabledAt: null, isInvited: true }
+      })
+    },
   })
 
 /** @param partner the partner whose credentials are read; without it, the credentials of all partners */

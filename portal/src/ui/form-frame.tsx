@@ -1,8 +1,9 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import type { FormEvent, ReactNode } from 'react'
+import { mayBeDone } from '../api/errors.ts'
 import { useTexts } from '../i18n/preferences.tsx'
-import { Failure } from './states.tsx'
+import { Failure, MayBeDone } from './states.tsx'
 import { uiTexts } from './texts.ts'
 
 /**
@@ -10,6 +11,7 @@ import { uiTexts } from './texts.ts'
  *
  * @param props.action the text of the main button
  * @param props.rest errors that belong to no field; null: there are none
+ * @param props.lost what to say instead of an error after which the change may have been made all the same
  */
 export function FormFrame(props: {
   action: string
@@ -17,10 +19,11 @@ export function FormFrame(props: {
   onCancel?: (() => void) | undefined
   onSubmit: (event: FormEvent<HTMLFormElement>) => void
   rest: unknown
+  lost?: ReactNode
   isPending: boolean
   children: ReactNode
 }) {
-  const { action, onCancel, onSubmit, rest, isPending, children } = props
+  const { action, onCancel, onSubmit, rest, lost, isPending, children } = props
   const texts = useTexts(uiTexts)
   return (
     <form
@@ -32,7 +35,7 @@ export function FormFrame(props: {
     >
       <Stack gap="md">
         {children}
-        {rest ? <Failure error={rest} /> : null}
+        {rest ? lost && mayBeDone(rest) ? <MayBeDone error={rest}>{lost}</MayBeDone> : <Failure error={rest} /> : null}
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel ?? (() => modals.closeAll())}>
             {onCancel ? texts.skip : texts.cancel}

@@ -8,10 +8,12 @@ import { uiTexts } from './texts.ts'
 /** Shows texts in a dialog until the person confirms that they are stored. */
 export function showOnce(title: string, hint: string, fields: { label: string; value: string }[]): void {
   modals.closeAll()
-  openKeptDialog(title, <OnceShown hint={hint} fields={fields} />)
+  openKeptDialog(title, <OnceShown hint={hint} fields={fields} onKept={() => modals.closeAll()} />)
 }
 
-function OnceShown({ hint, fields }: { hint: string; fields: { label: string; value: string }[] }) {
+/** @param props.onKept called when the person confirms that the texts are stored */
+export function OnceShown(props: { hint: string; fields: { label: string; value: string }[]; onKept: () => void }) {
+  const { hint, fields, onKept } = props
   const texts = useTexts(uiTexts)
   return (
     <Stack gap="md">
@@ -27,7 +29,7 @@ function OnceShown({ hint, fields }: { hint: string; fields: { label: string; va
             </Button>
           )}
         </CopyButton>
-        <Button data-autofocus onClick={() => modals.closeAll()}>
+        <Button data-autofocus onClick={onKept}>
           {texts.kept}
         </Button>
       </Group>

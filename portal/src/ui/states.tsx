@@ -72,6 +72,21 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: (() => v
   )
 }
 
+/** Says that a change may have been made although its request failed, and what to do then. */
+export function MayBeDone({ error, children }: { error: unknown; children: ReactNode }) {
+  const texts = useTexts(uiTexts)
+  const { language } = usePreferences()
+  const { title, requestId } = errorText(error, texts, language)
+  return (
+    <Alert color="orange" icon={<IconAlertTriangle />} title={title}>
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">{children}</Text>
+        {requestId && <Text size="sm">{texts.requestId(requestId)}</Text>}
+      </Stack>
+    </Alert>
+  )
+}
+
 /**
  * Shows a query's data, or its loading or error state.
  *

@@ -49,7 +49,7 @@ const toneOf: { [Kind in StatusKind]: Record<StatusOf<Kind>, Tone> } = {
   },
   order: { reserved: 'waiting', confirmed: 'good', cancelled: 'bad', expired: 'over', withdrawn: 'over' },
   partner: { active: 'good', suspended: 'bad', withdrawn: 'over' },
-  access: { active: 'good', disabled: 'bad', revoked: 'bad', expiring: 'waiting' },
+  access: { invited: 'waiting', active: 'good', disabled: 'bad', revoked: 'bad', expiring: 'waiting' },
   endpoint: { enabled: 'good', failing: 'waiting', disabled: 'bad' },
   delivery: { pending: 'waiting', delivered: 'good', failed: 'bad', skipped: 'over' },
 }

@@ -9,6 +9,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { inviteTexts } from '../../people/texts.ts'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { rolesOf } from '../../session/rights.ts'
 import { sessionTexts } from '../../session/texts.ts'
@@ -172,6 +173,7 @@ function useOutcome(conflict: string) {
 
 function useChanges({ userId }: Person) {
   const texts = useTexts(accountTexts).people
+  const linked = useTexts(inviteTexts)
   const fresh = useFreshFactor()
   const changed = useAccountChanged()
   const notify = useNotify()
@@ -188,7 +190,7 @@ function useChanges({ userId }: Person) {
       onSuccess({ link }) {
         void changed()
         if (link === undefined) notify.done(texts.mailed)
-        else showOnce(texts.linkTitle, texts.linkText, [{ label: texts.link, value: link }])
+        else showOnce(linked.linkTitle, linked.linkText, [{ label: linked.link, value: link }])
       },
       onError: ofMeanwhile.onError,
     }),

@@ -45,7 +45,11 @@ export function UsersTable({ hasAccount = false, ...table }: TableProps<User>) {
     title: texts.actions,
     align: 'right',
     // People cannot disable their own login.
-    cell: user => (user.disabledAt ? <ToEnable user={user} /> : user.login !== self && <Disable login={user.login} />),
+    cell(user) {
+      if (user.isInvited) return <ToPeople user={user}>{texts.toWithdraw}</ToPeople>
+      if (user.disabledAt) return <ToPeople user={user}>{texts.toEnable}</ToPeople>
+      return user.login !== self && <Disable login={user.login} />
+    },
   }
   const columns: Column<User>[] = [
     {
@@ -62,9 +66,9 @@ export function UsersTable({ hasAccount = false, ...table }: TableProps<User>) {
     {
       key: 'status',
       title: texts.status,
-      cell: ({ disabledAt }) => (
+      cell: ({ disabledAt, isInvited }) => (
         <Stack gap={0} align="flex-start">
-          <StatusBadge of="access" status={disabledAt ? 'disabled' : 'active'} />
+          <StatusBadge of="access" status={isInvited ? 'invited' : disabledAt ? 'disabled' : 'active'} />
           {disabledAt && (
             <Text size="sm" c="dimmed">
               {texts.disabledOn(format.date(disabledAt))}
@@ -104,13 +108,12 @@ function Disable({ login }: { login: string }) {
   )
 }
 
-/** Links to the row of a disabled person on the page that can enable them. */
-function ToEnable({ user: { login, bank, merchant } }: { user: User }) {
-  const { access: texts } = useTexts(operatorTexts)
+/** Links to the person's row on the page that can enable disabled people and withdraw invitations. */
+function ToPeople({ user: { login, bank, merchant }, children }: { user: User; children: string }) {
   const search = { search: login, bank: bank ?? undefined, merchant: merchant ?? undefined }
   return (
-    <LinkAnchor to="/account/people" search={search} size="sm" aria-label={`${texts.toEnable}: ${login}`}>
-      {texts.toEnable}
+    <LinkAnchor to="/account/people" search={search} size="sm" aria-label={`${children}: ${login}`}>
+      {children}
     </LinkAnchor>
   )
 }

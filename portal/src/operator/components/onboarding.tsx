@@ -1,18 +1,28 @@
-import { Stepper } from '@mantine/core'
+import { Stack, Stepper, Title } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useState } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { InviteForm } from '../../people/invite-form.tsx'
+import { inviteTexts } from '../../people/texts.ts'
 import { useAskBeforeUnload } from '../../ui/ask-before-unload.ts'
 import { openKeptDialog } from '../../ui/kept-dialog.ts'
+import { OnceShown } from '../../ui/once-shown.tsx'
 import { operatorTexts } from '../texts.ts'
-import { CredentialForm, UserForm } from './access-forms.tsx'
+import { CredentialForm } from './credential-form.tsx'
+import { ownerAccount } from './owner.ts'
 import { BankForm, MerchantForm } from './partner-forms.tsx'
 import { type Issued, Secret } from './secret.tsx'
 
-/** A guided flow: the partner’s details, then its credentials, then its first user. It ends on the partner's page. */
+/** The first user can invite the others. */
+const firstRole = { bank: 'ADMIN', merchant: 'admin_user' }
+
+/** A guided flow: the partner’s details, then its credentials, then the invitation of its first user. It ends on the partner's page. */
 function Onboarding({ kind, onFinished }: { kind: 'bank' | 'merchant'; onFinished: (code: string) => void }) {
   const { partners: texts } = useTexts(operatorTexts)
-  const [code, setCode] = useState<string | null>(null)
+  const inviting = useTexts(inviteTexts)
+  const [partner, setPartner] = useState<{ code: string; name: string } | null>(null)
+  const code = partner?.code ?? null
+  const [link, setLink] = useState<string | null>(null)
   const [issued, setIssued] = useState<Issued | null>(null)
   const [step, setStep] = useState<'entry' | 'credential' | 'user'>('entry')
   const steps = ['entry', 'credential', 'user'] as const
@@ -22,8 +32,8 @@ function Onboarding({ kind, onFinished }: { kind: 'bank' | 'merchant'; onFinishe
     modals.closeAll()
     onFinished(created)
   }
-  const onCreated = (partner: { code: string }) => {
-    setCode(partner.code)
+  const onCreated = (created: { code: string; name: string }) => {
+    setPartner(created)
     setStep('credential')
   }
   return (
@@ -47,8 +57,23 @@ function Onboarding({ kind, onFinished }: { kind: 'bank' | 'merchant'; onFinishe
           }}
         />
       )}
-      {step === 'user' && code !== null && (
-        <UserForm owner={{ kind, code }} onMade={() => finish(code)} onCancel={() => finish(code)} />
+      {step === 'user' && partner && link === null && (
+        <Stack gap="md">
+          <Title order={3}>{inviting.title(partner.name)}</Title>
+          <InviteForm
+            {...ownerAccount({ kind, code: partner.code })}
+            role={firstRole[kind]}
+            onInvited={shown => (shown === undefined ? finish(partner.code) : setLink(shown))}
+            onCancel={() => finish(partner.code)}
+          />
+        </Stack>
+      )}
+      {partner && link !== null && (
+        <OnceShown
+          hint={inviting.linkText}
+          fields={[{ label: inviting.link, value: link }]}
+          onKept={() => finish(partner.code)}
+        />
       )}
     </>
   )

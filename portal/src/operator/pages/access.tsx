@@ -6,11 +6,12 @@ import { useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { foundPage } from '../../ui/data-table/found-page.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { LinkButton } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { CredentialForm, UserForm } from '../components/access-forms.tsx'
 import { accountOf, CredentialsTable, UsersTable } from '../components/access-tables.tsx'
+import { CredentialForm } from '../components/credential-form.tsx'
 import { credentialsQuery, usersQuery } from '../queries.ts'
 import type { AccessSearch } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
@@ -23,17 +24,19 @@ export function AccessPage() {
   const { tab = 'users', search } = route.useSearch()
   const setSearch = useSetSearch<AccessSearch>()
   const mayChange = useMayChange()
-  const add = () =>
-    tab === 'users'
-      ? modals.open({ title: texts.addUser, children: <UserForm /> })
-      : modals.open({ title: texts.issue, children: <CredentialForm /> })
+  const issue = () => modals.open({ title: texts.issue, children: <CredentialForm /> })
+  // The page People asks whom the invitation is for, and shows the invitations that wait.
+  const action =
+    tab === 'users' ? (
+      <LinkButton to="/account/people" search={{ kind: 'bank' }}>
+        {texts.toInvite}
+      </LinkButton>
+    ) : (
+      <Button onClick={issue}>{texts.issue}</Button>
+    )
   return (
     <>
-      <PageHeader
-        title={texts.title}
-        lead={texts.lead}
-        actions={mayChange && <Button onClick={add}>{tab === 'users' ? texts.addUser : texts.issue}</Button>}
-      />
+      <PageHeader title={texts.title} lead={texts.lead} actions={mayChange && action} />
       <Tabs
         value={tab}
         onChange={value => setSearch({ tab: value === 'credentials' ? value : undefined, search: undefined })}

@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
+import { InviteForm } from '../../people/invite-form.tsx'
+import { inviteTexts } from '../../people/texts.ts'
 import { useMayChange } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import { type KeyFact, KeyFacts } from '../../ui/key-facts.tsx'
@@ -12,13 +14,22 @@ import { PageLoaded } from '../../ui/page-loaded.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Count, none } from '../../ui/values.tsx'
-import { CredentialForm, type Owner, UserForm } from '../components/access-forms.tsx'
 import { CredentialsTable, UsersTable } from '../components/access-tables.tsx'
+import { CredentialForm } from '../components/credential-form.tsx'
+import { type Owner, ownerAccount } from '../components/owner.ts'
 import { BankForm, MerchantForm } from '../components/partner-forms.tsx'
 import { useBankNames } from '../components/partner-select.tsx'
 import { SuspendButton } from '../components/suspend-button.tsx'
 import { Terminals } from '../components/terminals.tsx'
-import { type Bank, credentialsQuery, type Merchant, merchantQuery, partnersQuery, usersQuery } from '../queries.ts'
+import {
+  type Bank,
+  credentialsQuery,
+  invitationsQuery,
+  type Merchant,
+  merchantQuery,
+  partnersQuery,
+  usersQuery,
+} from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/operator/partners/$kind/$code')
@@ -144,26 +155,33 @@ function Whole(props: {
         <Card>
           <KeyFacts facts={facts} />
         </Card>
-        <Access owner={{ kind: kind === 'banks' ? 'bank' : 'merchant', code: entry.code }} />
+        <Access owner={{ kind: kind === 'banks' ? 'bank' : 'merchant', code: entry.code }} name={name} />
         {children}
       </Stack>
     </>
   )
 }
 
-/** The partner's users and credentials. New ones belong to this partner, so their forms do not ask for a partner. */
-function Access({ owner }: { owner: Owner }) {
+/** The partner's users, invited ones included, and its credentials. New ones belong to this partner, so their forms do not ask for one. */
+function Access({ owner, name }: { owner: Owner; name: string }) {
   const { access: texts } = useTexts(operatorTexts)
+  const inviting = useTexts(inviteTexts)
   const mayChange = useMayChange()
-  const partner = owner.kind === 'bank' ? { bank: owner.code } : { merchant: owner.code }
+  const account = ownerAccount(owner)
+  const partner = account.named
   const users = useQuery(usersQuery(partner))
+  const { data: invited = [] } = useQuery({ ...invitationsQuery(partner), enabled: mayChange })
   const credentials = useQuery(credentialsQuery(partner))
-  const addUser = () => modals.open({ title: texts.addUser, children: <UserForm owner={owner} /> })
+  const invite = () => modals.open({ title: inviting.title(name), children: <InviteForm {...account} /> })
   const issue = () => modals.open({ title: texts.issue, children: <CredentialForm owner={owner} /> })
   return (
     <>
-      <Section title={texts.tabs.users} action={mayChange && { label: texts.addUser, act: addUser }}>
-        <UsersTable query={users} rows={users.data} empty={<Empty title={texts.none} />} />
+      <Section title={texts.tabs.users} action={mayChange && { label: inviting.invite, act: invite }}>
+        <UsersTable
+          query={users}
+          rows={users.data && [...invited, ...users.data]}
+          empty={<Empty title={texts.none} />}
+        />
       </Section>
       <Section title={texts.tabs.credentials} action={mayChange && { label: texts.issue, act: issue }}>
         <CredentialsTable query={credentials} rows={credentials.data} empty={<Empty title={texts.noCredentials} />} />
