@@ -22,7 +22,8 @@ export const DirectoryBody = Type.Object(
     }),
     files: Type.Record(Type.String({ maxLength: 1024 }), Type.String(), {
       default: {},
-      description: 'The texts of the `terminalsFile` entries, by their path as the file writes it',
+      description:
+        'The texts of the `terminalsFile` entries, by their path as the file writes it: CSV with commas, semicolons or tabs',
     }),
     mode: Type.Enum([...applyModes], {
       title: 'ApplyMode',

@@ -6,7 +6,7 @@
 import { DomainError } from '../errors.ts'
 import { createLineCount, decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
 import { isDateAlone, readInstant } from '../text/instant.ts'
-import { firstCharacters, shownText } from '../text/shown-text.ts'
+import { shownStart } from '../text/shown-text.ts'
 import { brokenRule, oneLine, type TextRule } from '../text/text-rules.ts'
 import { everyInvisible } from '../text/visible.ts'
 import { isCardNumber, mayHoldCard } from './card-numbers.ts'
@@ -187,6 +187,5 @@ const maxShownLength = 100
 /** The value that a problem shows. It is left out if the text may hold a card number. */
 function shown(text: string, mayHold = mayHoldCard): { value?: string } {
   if (mayHold(text)) return {}
-  const start = firstCharacters(text, maxShownLength)
-  return { value: shownText(start === text ? text : `${start}…`) }
+  return { value: shownStart(text, maxShownLength) }
 }

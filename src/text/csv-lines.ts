@@ -90,16 +90,27 @@ function latin1(chunk: unknown): string {
   return Buffer.from(String(chunk)).toString('latin1')
 }
 
+/** What may separate the fields of a line. */
+export type Separator = ',' | ';' | '\t'
+
+/** A field with its end; an object for each separator, because a regular expression is expensive to make. */
+const fieldPatterns: Record<Separator, RegExp> = {
+  ',': /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y,
+  ';': /(?:"((?:[^"]|"")*)"|([^";]*))(;|$)/y,
+  '\t': /(?:"((?:[^"]|"")*)"|([^"\t]*))(\t|$)/y,
+}
+
 /** Splits a line into its fields (RFC 4180); undefined when its quotes are wrong. */
-export function splitRecord(text: string): string[] | undefined {
-  if (!text.includes('"')) return text.split(',')
+export function splitRecord(text: string, separator: Separator = ','): string[] | undefined {
+  if (!text.includes('"')) return text.split(separator)
   const fields: string[] = []
-  const field = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y
-  for (let separator: string | undefined = ','; separator === ','; ) {
+  const field = fieldPatterns[separator]
+  field.lastIndex = 0
+  for (let end: string | undefined = separator; end === separator; ) {
     const match = field.exec(text)
     if (match === null) return undefined
     fields.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
-    separator = match[3]
+    end = match[3]
   }
   return fields
 }

@@ -4,6 +4,12 @@
  */
 export const shownText = (text: string): string => text.toWellFormed().replace(/\p{C}/gu, '?')
 
+/** The beginning of a caller's text, safe for an error message. A mark follows at most `max` characters of a longer text. */
+export function shownStart(text: string, max: number): string {
+  const start = firstCharacters(text, max)
+  return shownText(start === text ? text : `${start}…`)
+}
+
 /**
  * The first characters of a text, at most `max`. `slice` alone could cut a character of two UTF-16 units in half, and
  * PostgreSQL refuses half a character.

@@ -370,8 +370,21 @@ test('a merchant’s terminals are looked through, and replaced after what chang
   const inWindows1251 = Buffer.from('terminalId,name\nT-0002,\xca\xe0\xf1\xe0\n', 'latin1')
   await choose.setInputFiles({ ...csv(''), buffer: inWindows1251 })
   await sees(page, 'save the file in UTF-8 (in Excel as “CSV UTF-8”)')
-  await choose.setInputFiles(csv('terminalId,name\nT-0002,Shop 2\nT-0003,Shop 3\n'))
-  await sees(page, '1 added, 1 removed, 0 changed')
+  await choose.setInputFiles(csv('terminalId|name\nT-0002|"Shop 2\n'))
+  await sees(page, /^Line 1: the first line must name terminalId .*\(terminalId\|name\)$/)
+  assert.match(errors.splice(0).join(), /400/)
+  // As spreadsheets save it where a comma is a decimal comma, and as text in UTF-16.
+  const rows = [
+    ['terminalId', 'name'],
+    ['T-0002', '"Shop 2; by the market"'],
+    ['T-0003', 'Shop 3'],
+  ]
+  const text = (separator: string) => `\ufeff${rows.map(cells => cells.join(separator)).join('\r\n')}\r\n`
+  await choose.setInputFiles({ ...csv(''), buffer: Buffer.from(text('\t'), 'utf16le') })
+  await sees(page, '1 added, 1 removed, 1 changed')
+  await button(page, 'Choose another file').click()
+  await choose.setInputFiles(csv(text(';')))
+  await sees(page, '1 added, 1 removed, 1 changed')
   await assertAccessible(visitor)
   assert.equal((await read('/merchants/grocer/terminals')).pagination.totalItems, 2)
   await button(page, 'Apply changes').click()
@@ -380,7 +393,7 @@ test('a merchant’s terminals are looked through, and replaced after what chang
   assert.deepEqual(
     data.map(({ terminalId, name }: any) => [terminalId, name]),
     [
-      ['T-0002', 'Shop 2'],
+      ['T-0002', 'Shop 2; by the market'],
       ['T-0003', 'Shop 3'],
     ],
   )

@@ -317,13 +317,16 @@ test('what is not one plain YAML 1.2 document of known keys is refused with its 
 
 const bare = { name: null, location: null, paymentSystemMerchantId: null, paymentSystemMerchantName: null }
 
-test('a terminalsFile gives the terminals: columns by name, a byte-order mark and CRLF fine', () => {
+test('a terminalsFile gives the terminals: columns by name, any separator, a byte-order mark and CRLF fine', () => {
   const yamlText = 'merchants: [{ code: m, name: M, terminalsFile: lists/t.csv }]'
   const full = 'terminalId,name,location,paymentSystemMerchantId,paymentSystemMerchantName'
   const cases: [csv: string, terminals: object[]][] = [
     ['terminalId\n', []],
     ['terminalId\nT-1\n\r\nT-2', ['T-1', 'T-2'].map(terminalId => ({ ...bare, terminalId }))],
     ['\ufefflocation,terminalId\r\n"A, ""B""",T\r\n', [{ ...bare, terminalId: 'T', location: 'A, "B"' }]],
+    ['\ufeffterminalId;location\r\nT;A, B\r\n', [{ ...bare, terminalId: 'T', location: 'A, B' }]],
+    ['"terminalId";"location"\n"T";"A; ""B"""\n', [{ ...bare, terminalId: 'T', location: 'A; "B"' }]],
+    ['terminalId\tname\tlocation\nT\t"A;B"\tC,D\n', [{ ...bare, terminalId: 'T', name: 'A;B', location: 'C,D' }]],
     [
       `${full}\nT,N,L,I,M\n`,
       [
@@ -354,6 +357,12 @@ test('every error of a terminalsFile is named by file, line and column', () => {
     ['name\nA\n', [header]],
     ['terminalId,terminalId\n', [header]],
     ['terminalId,shop\n', [header]],
+    ['terminalId|name\nA|"B\n', [header]],
+    ['"terminalId,name\nA,"B\n', ['t.csv (line 1): must be quoted as in RFC 4180']],
+    [
+      'terminalId;name\nA;"B\nC,D\n',
+      ['t.csv (line 2): must be quoted as in RFC 4180', 't.csv (line 3): must have 2 columns, as the header has'],
+    ],
     ['terminalId\nA\n"B\n', ['t.csv (line 3): must be quoted as in RFC 4180']],
     [
       `terminalId,name\n,N\nA,${long(201)}\nA,\nB\n`,
@@ -376,10 +385,10 @@ test('every error of a terminalsFile is named by file, line and column', () => {
       `terminalId,name\nA,x\nB,"z"q\nC,d,e\nA,"a ""good"" one, with a comma"\n\nD,"of two\nlines"\nE,N\n`,
       [
         't.csv (line 3): must be quoted as in RFC 4180',
-        't.csv (line 7): must be quoted as in RFC 4180',
-        't.csv (line 8): must be quoted as in RFC 4180',
         't.csv (line 4): must have 2 columns, as the header has',
         't.csv (line 5, terminalId): must be unique; line 2 has it already',
+        't.csv (line 7): must be quoted as in RFC 4180',
+        't.csv (line 8): must be quoted as in RFC 4180',
       ],
     ],
     [`terminalId\n${tooMany}`, ['t.csv (line 1): must be followed by at most 200000 terminals']],

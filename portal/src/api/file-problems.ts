@@ -89,12 +89,10 @@ const rules: Record<Language, Record<string, RuleText>> = {
 
 /**
  * Whether the columns of a header are separated by something other than commas. Spreadsheets in Ukrainian save CSV with
- * semicolons, and text with tabs. A list of terminals may have only one column and so no comma. In its header, only a
- * semicolon is a sign of a wrong separator.
+ * semicolons, and text with tabs. A list of terminals may have any of these, so it is never wrong there.
  */
 const isHeaderWithoutCommas = ({ rule, value }: FileProblem): boolean =>
-  (rule === 'header' && value?.includes(',') === false) ||
-  ((rule === 'header' || rule === 'terminals-header') && value?.includes(';') === true)
+  rule === 'header' && (value?.includes(',') === false || value?.includes(';') === true)
 const useCommas: Record<Language, string> = {
   en: '. Separate the columns with commas, not with semicolons or tabs',
   uk: '. Розділяйте стовпці комами, а не крапками з комою чи табуляцією',

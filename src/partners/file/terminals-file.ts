@@ -5,7 +5,8 @@
 
 import { type BrokenRule, ruleText } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
-import { splitRecord } from '../../text/csv-lines.ts'
+import { type Separator, splitRecord } from '../../text/csv-lines.ts'
+import { shownStart } from '../../text/shown-text.ts'
 import { brokenRule, plainOneLine } from '../../text/text-rules.ts'
 
 /** A terminal in the platform's directory of merchants. */
@@ -41,28 +42,27 @@ const columns = Object.keys(terminalRules) as Column[]
 
 /** Collects the errors of a file: `errors` has them as sentences, `problems` in a form for programs. */
 type Errors = { errors: (string | BrokenRule)[]; problems: Problem[] }
-type Broken = { text: string; rule: string; params?: Problem['params'] }
+type Broken = { text: string; rule: string; params?: Problem['params']; value?: string | null }
 
 /**
  * Reads a terminals file (contract/operations.md, "The directory file"): CSV with a header that names the columns.
- * Only `terminalId` is required. A byte-order mark and CRLF are accepted, and an empty value is null. Every error is
+ * Only `terminalId` is required. The fields are separated as in the header. A byte-order mark and CRLF are accepted, and an empty value is null. Every error is
  * added to `errors` as a sentence with file, line and column, and to `problems` for programs.
  *
  * @param fileName the path as the YAML file writes it
  */
 export function readTerminals(csv: string, fileName: string, { errors, problems }: Errors): Terminal[] {
-  const refuse = (line: number, { text, rule, params = {} }: Broken, column?: Column) => {
+  const refuse = (line: number, { text, rule, params = {}, value = null }: Broken, column?: Column) => {
     errors.push(`${fileName} (line ${line}${column === undefined ? '' : `, ${column}`}): ${text}`)
-    problems.push({ line, column: column ?? null, rule, params, value: null })
+    problems.push({ line, column: column ?? null, rule, params, value })
   }
-  const [header, ...records] = readRecords(csv, line =>
-    refuse(line, { text: 'must be quoted as in RFC 4180', rule: 'quotes' }),
-  )
-  const names = header?.fields ?? []
-  if (!isHeader(names)) {
-    const optional = columns.slice(1).join(', ')
-    const text = `must be a header of terminalId and any of ${optional}, each once`
-    refuse(header?.line ?? 1, { text, rule: 'terminals-header', params: { optional } })
+  const misquoted = { text: 'must be quoted as in RFC 4180', rule: 'quotes' }
+  const [header = { text: '', line: 1 }, ...records] = readLines(csv)
+  const separator = separatorOf(header.text)
+  const names = splitRecord(header.text, separator)
+  // Without the header, nothing can be said about the other lines.
+  if (names === undefined || !isHeader(names)) {
+    refuse(header.line, names === undefined ? misquoted : wrongHeader(header.text))
     return []
   }
   if (records.length > maxTerminals) {
@@ -70,7 +70,12 @@ export function readTerminals(csv: string, fileName: string, { errors, problems 
     refuse(1, { text, rule: 'max-terminals', params: { max: maxTerminals } })
   }
   const firstLines = new Map<string, number>()
-  return records.map(({ fields, line }) => {
+  return records.flatMap(({ text: record, line }) => {
+    const fields = splitRecord(record, separator)
+    if (fields === undefined) {
+      refuse(line, misquoted)
+      return []
+    }
     if (fields.length !== names.length) {
       const params = { expected: names.length, found: fields.length }
       refuse(line, { text: `must have ${names.length} columns, as the header has`, rule: 'value-count', params })
@@ -85,30 +90,43 @@ export function readTerminals(csv: string, fileName: string, { errors, problems 
       const text = `must be unique; line ${firstLine} has it already`
       refuse(line, { text, rule: 'repeated', params: { line: firstLine } }, 'terminalId')
     }
-    return terminal
+    return [terminal]
   })
 }
 
-type NumberedRecord = { fields: string[]; line: number }
+type NumberedLine = { text: string; line: number }
 
 /**
- * Splits a file into records. No value may contain a line break, so each line is a record, and a wrong quote affects
+ * Splits a file into lines. No value may contain a line break, so each line is a record, and a wrong quote affects
  * only its own line. Empty lines are skipped.
  */
-function readRecords(csv: string, misquoted: (line: number) => void): NumberedRecord[] {
-  const records: NumberedRecord[] = []
+function readLines(csv: string): NumberedLine[] {
+  const lines: NumberedLine[] = []
   for (const [index, line] of csv
     .replace(/^\uFEFF/, '')
     .split('\n')
     .entries()) {
     const text = line.endsWith('\r') ? line.slice(0, -1) : line
     if (text === '') continue
-    if (records.length === maxTerminals + 2) break
-    const fields = splitRecord(text)
-    if (fields) records.push({ fields, line: index + 1 })
-    else misquoted(index + 1)
+    if (lines.length === maxTerminals + 2) break
+    lines.push({ text, line: index + 1 })
   }
-  return records
+  return lines
+}
+
+/**
+ * Returns the first separator in the header. No name of a column contains one. Spreadsheets write semicolons where the
+ * comma is a decimal comma, and tabs in text files.
+ */
+const separatorOf = (header: string): Separator => (/[,;\t]/.exec(header)?.[0] ?? ',') as Separator
+
+const maxShownLength = 100
+
+function wrongHeader(header: string): Broken {
+  const optional = columns.slice(1).join(', ')
+  const text = `must be a header of terminalId and any of ${optional}, each once`
+  const value = header === '' ? null : shownStart(header, maxShownLength)
+  return { text, rule: 'terminals-header', params: { optional }, value }
 }
 
 function isHeader(names: readonly string[]): names is Column[] {

@@ -403,12 +403,16 @@ test('files of customers and terminals: what is wrong is told as rules with name
   const directory = 'merchants: [{ code: grocer, terminalsFile: t.csv }]'
   const terminals = (csv: string, text = directory) =>
     problemsOf('/admin/directory?dryRun=true', { body: { directory: text, files: { 't.csv': csv } } })
-  assert.deepEqual(await terminals('id\nT-1\n'), [[1, null, 'terminals-header', null]])
+  assert.deepEqual(await terminals('id\nT-1\n'), [[1, null, 'terminals-header', 'id']])
+  assert.deepEqual(await terminals('terminalId|name\nT-1|"N\n'), [[1, null, 'terminals-header', 'terminalId|name']])
+  assert.deepEqual(await terminals('\n'), [[1, null, 'terminals-header', null]])
+  const [[, , , long]] = await terminals(`id\u0007${'x'.repeat(200)}\n`)
+  assert.equal(long, `id?${'x'.repeat(97)}…`)
   assert.deepEqual(await terminals('terminalId,name\n,N\nT-1\nT-1,N\n"\n'), [
-    [5, null, 'quotes', null],
     [2, 'terminalId', 'one-line', null],
     [3, null, 'value-count', null],
     [4, 'terminalId', 'repeated', null],
+    [5, null, 'quotes', null],
   ])
   const mixed = await staff.call('POST', '/admin/directory', {
     body: {
