@@ -117,6 +117,7 @@ export const partnerTexts = dictionary({
         `The previous secret still works until ${until}. A new one ends it at once: only the current secret keeps working beside the new one.`,
       mayBeIssued:
         'The answer got lost, so the credentials may have been issued. Their secret can’t be shown again. Before you try again, look at the list and revoke the ones you can’t use.',
+      toCredentials: 'Open the list in a new tab',
       mayBeRotated:
         'The answer got lost, so the secret may have been replaced. The new one can’t be shown again. If you issue another one, the old secret stops working at once.',
       rotateNow: 'API clients with the current secret are refused within ten seconds.',
@@ -252,6 +253,7 @@ export const partnerTexts = dictionary({
         `Попередній секрет ще діє до ${until}. Новий одразу його скасує: поруч із новим діятиме лише теперішній.`,
       mayBeIssued:
         'Відповідь не надійшла, тож ключ міг бути виданий. Його секрет більше не можна показати. Перш ніж спробувати ще раз, перегляньте список і відкличте ключі, якими не можна скористатися.',
+      toCredentials: 'Відкрити список у новій вкладці',
       mayBeRotated:
         'Відповідь не надійшла, тож секрет міг уже змінитися. Новий секрет більше не можна показати. Якщо видати ще один, старий одразу перестане діяти.',
       rotateNow: 'Клієнти API з теперішнім секретом втратять доступ протягом десяти секунд.',

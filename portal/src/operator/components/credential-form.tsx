@@ -1,9 +1,8 @@
 /** The form that issues a credential. */
-import { Alert, NativeSelect, TextInput } from '@mantine/core'
+import { Anchor, NativeSelect, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
-import { mayBeDone } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { sessionTexts } from '../../session/texts.ts'
@@ -53,15 +52,30 @@ export function CredentialForm(props: { owner?: Owner; onMade?: (issued: Issued)
     onSettled: changed,
   })
   const issueOnce = useOnce(issue)
+  // The list opens in another tab, because the steps of a new partner would be lost in this one. A dialog is outside of
+  // the router, so this is a plain link.
+  const lost = (
+    <>
+      {texts.mayBeIssued}{' '}
+      <Anchor
+        href={`${import.meta.env.BASE_URL}operator/partners/${kind}s/${partner}`}
+        target="_blank"
+        inherit
+        underline="always"
+      >
+        {texts.toCredentials}
+      </Anchor>
+    </>
+  )
   return (
     <FormFrame
       action={texts.issue}
       onCancel={onCancel}
       onSubmit={form.onSubmit(issueOnce, focusFirst)}
       rest={rest}
+      lost={lost}
       isPending={issue.isPending}
     >
-      {mayBeDone(issue.error) && <Alert color="orange">{texts.mayBeIssued}</Alert>}
       {!owner && (
         <>
           <NativeSelect

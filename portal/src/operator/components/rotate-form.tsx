@@ -2,7 +2,6 @@ import { Alert, NativeSelect, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, api } from '../../api/client.ts'
-import { mayBeDone } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { FormFrame } from '../../ui/form-frame.tsx'
@@ -36,8 +35,13 @@ export function RotateForm({ credential }: { credential: Credential }) {
   })
   const rotateOnce = useOnce(rotate)
   return (
-    <FormFrame action={texts.rotate} onSubmit={rotateOnce} rest={rotate.error} isPending={rotate.isPending}>
-      {mayBeDone(rotate.error) && <Alert color="orange">{texts.mayBeRotated}</Alert>}
+    <FormFrame
+      action={texts.rotate}
+      onSubmit={rotateOnce}
+      rest={rotate.error}
+      lost={texts.mayBeRotated}
+      isPending={rotate.isPending}
+    >
       {until && <Alert color="orange">{texts.rotateTwice(format.dateTime(until))}</Alert>}
       <NativeSelect
         label={texts.overlap}
