@@ -146,6 +146,7 @@ test('addresses and types of events: what was added and removed, also in entries
         { people: [], systems: [] },
       ],
     },
+    { mfa: ['optional', 'required'] },
     { eventTypes: [null, { added: ['order.*'], removed: ['order.expired'] }], others: [null, 3] },
   ] satisfies EntryChange[]
   await platform.platform.database.transaction(transaction =>
@@ -162,6 +163,7 @@ test('addresses and types of events: what was added and removed, also in entries
     'Addresses of systems: added: 98',
     /^Addresses: people: 192\.0\.2\.0\/24; /,
     'Events: added: order.*; removed: order.expired',
+    'Two-step login: optional → required',
     'Further changes: 3',
   ])
     await page.getByText(text, { exact: true }).waitFor()

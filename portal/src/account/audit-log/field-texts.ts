@@ -66,6 +66,7 @@ export const fieldTexts = dictionary({
       isMask: 'Masked',
     },
     languages: { uk: 'Ukrainian', en: 'English' },
+    factorRules: { off: 'off', optional: 'optional', required: 'required' },
     networks: { people: 'people', systems: 'systems' },
     orders: { concurrent: 'as they come', serial: 'one after the other' },
     reasons: {
@@ -137,6 +138,7 @@ export const fieldTexts = dictionary({
       isMask: 'Приховано',
     },
     languages: { uk: 'українська', en: 'англійська' },
+    factorRules: { off: 'вимкнено', optional: 'за бажанням', required: 'обов’язковий' },
     networks: { people: 'люди', systems: 'системи' },
     orders: { concurrent: 'щойно з’являються', serial: 'одна за одною' },
     reasons: {

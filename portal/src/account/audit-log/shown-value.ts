@@ -162,7 +162,7 @@ function useWords(): (entry: Entry, field: string) => Record<string, string> {
   const words: Record<string, Record<string, string>> = {
     role: useTexts(sessionTexts).role,
     language: texts.languages,
-    mfa: account.security.rules,
+    mfa: texts.factorRules,
     method: account.profile.methods,
     participation: statuses.participation,
     stage: statuses.reporting,
