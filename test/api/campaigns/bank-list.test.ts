@@ -126,12 +126,13 @@ suite('the record, every field of the document and no other', () => {
   })
 
   test('of a campaign with everything, in odd characters', async () => {
-    const odd = 'Ї "так" \\ \u2028 😀 \u00ad'
+    const oddLine = 'Ї "так" \\ 😀 \u00ad'
+    const odd = `${oddLine} \u2028`
     const given = {
       name: 'Ї "\\ 😀',
       description: odd,
       participationTerms: `${odd}\n\tдва рядки`,
-      bannerSmall: 'https://cdn.grocer.example/small.png?a=1&b="2"',
+      bannerSmall: 'https://cdn.grocer.example/small.png?a=1&b=%222%22',
       bannerBig: 'data:image/png;base64,aGk=',
       sku: ['4820000000017', "o'clock, a"],
       categoryId: ['dairy', 'пекарня'],
@@ -150,7 +151,13 @@ suite('the record, every field of the document and no other', () => {
       paymentSystemsId: [ids.mastercard, ids.visa],
       terminalsPlatform: false,
       terminals: [
-        { terminal_id: 'own 1', terminal_name: odd, terminal_location: 'Львів', merchant_id: 'm', merchant_name: 'M' },
+        {
+          terminal_id: 'own 1',
+          terminal_name: oddLine,
+          terminal_location: 'Львів',
+          merchant_id: 'm',
+          merchant_name: 'M',
+        },
         { terminal_id: 'own 2' },
         { terminal_id: 'own 3', terminal_name: null, merchant_id: '' },
       ],
