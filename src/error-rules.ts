@@ -70,7 +70,7 @@ const texts = {
   email: () => 'be an e-mail address of at most 254 ASCII characters (international domains as xn--…)',
   msisdn: () => 'be an E.164 number, with or without a leading +',
   iccid: () => 'be 18 to 20 digits',
-  cursor: () => 'be the `next` of a page',
+  cursor: () => 'be the cursor of an earlier page',
   'sort-order': () => 'be ASC or DESC',
 
   // Rules of events and endpoints.

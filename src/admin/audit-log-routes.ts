@@ -85,7 +85,7 @@ const Verified = Type.Object(
 const unnumberedHeader = 'perkline-unnumbered'
 const Unnumbered = Type.Integer({
   description:
-    'Entries that were recorded but are not in the file, because they could not be numbered: the database may be read-only',
+    'Entries of any account and time that were recorded but could not be numbered, so they are in no file: the database may be read-only',
   examples: [0],
 })
 

@@ -91,8 +91,10 @@ export async function exportLog(path: string, options: ExportOptions): Promise<v
 /** Returns the remark on entries that the platform could not number, for example in a read-only database. */
 function missingOf(unnumbered: number): string[] {
   if (unnumbered === 0) return []
-  const missing = counted(unnumbered, 'entry is missing: it was', 'entries are missing: they were')
-  return [`${missing} recorded but could not be numbered. Is the database read-only?`]
+  const entries = counted(unnumbered, 'recorded entry', 'recorded entries')
+  return [
+    `${entries} of all accounts could not be numbered, so exports and checks leave them out. Is the database read-only?`,
+  ]
 }
 
 /** `anchored` is missing in the answer of an older platform. */

@@ -25,7 +25,7 @@ const isDisguised = (request: FastifyRequest, route: string): boolean =>
 export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
   const { allowedAt, isShadowed } = recordRoutes(app, maxParamLength)
   const answer = (request: FastifyRequest, reply: FastifyReply) => {
-    const allowed = allowedAt(pathOf(request))
+    const allowed = isNoPath(pathOf(request)) ? [] : allowedAt(pathOf(request))
     // Answer 404 for an allowed method, too: a route that serves files calls this handler when a file does not exist.
     if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
       return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })

@@ -157,7 +157,7 @@ test('many people and credentials are listed page by page, and found by their na
       .or(page.getByRole('textbox', { name: label }))
       .fill(last)
     await assertCount(page.getByRole('row').filter({ hasText: last }), 1)
-    await page.getByText('1 entry', { exact: true }).waitFor()
+    await page.getByRole('status').getByText('1 entry', { exact: true }).waitFor({ state: 'attached' })
   }
   await assertAccessible(visitor)
 })

@@ -194,11 +194,11 @@ async function changeOfTerminals(
   const { terminals, terminalsPlatform } = merged
   if (!names.includes('terminals') || !terminals) return null
   const unfit = [...new Set(terminals.unfit.map(path => Number.parseInt(path, 10)))]
-  if (present.terminalsPlatform && terminalsPlatform) {
-    const fromShown = await compareTerminals(transaction, { merchantId }, input, unfit)
-    if (!fromShown.isChanged) return fromShown
-  }
-  return compareTerminals(transaction, { cashbackId }, input, unfit)
+  if (!present.terminalsPlatform) return compareTerminals(transaction, { cashbackId }, input, unfit)
+  const fromShown = await compareTerminals(transaction, { merchantId }, input, unfit)
+  if (terminalsPlatform && !fromShown.isChanged) return fromShown
+  // The campaign shows the directory's terminals, so these are the ones that may be sent back.
+  return { ...(await compareTerminals(transaction, { cashbackId }, input, [])), added: fromShown.added }
 }
 
 type Write = {

@@ -45,7 +45,7 @@ export async function compareTerminals(
        (select id from missing) as "firstMissing",
        exists (select from given g join missing on g.value ->> 'terminal_id' = missing.id) as "isOnlyOther",
        exists (select from given g where not exists (select from stored s where s.value = g.value)) as "hasOthers",
-       array(select (place - 1)::int from given g where place - 1 = any($4::int[])
+       array(select (place - 1)::int from given g where (place - 1)::int = any($4::int[])
          and not exists (select from stored s where s.value = g.value)) as added`,
     [id, ...input, positions],
   )

@@ -121,6 +121,35 @@ describe('a campaign of an earlier version with such texts', () => {
     await assertNothingChanged(id, before)
   })
 
+  test('gets 50,000 of them back', async () => {
+    const id = await createOld()
+    const many = Array.from({ length: 50_000 }, (_, n) => ({ ...oldTerminals[0], terminal_id: `T-${n}` }))
+    await platform.platform.database.execute(
+      'update campaigns set terminals = $2, terminals_count = $3 where cashback_id = $1',
+      [id, JSON.stringify(many), many.length],
+    )
+    assert.equal((await edit(id, { terminals: many, description: 'many' })).status, 200)
+    const others = many.map(one => ({ ...one, terminal_name: 'b\u202e' }))
+    assert.equal((await edit(id, { terminals: others })).status, 400)
+  })
+
+  test('gets those of the directory back, also as its own list', async () => {
+    const id = await createCampaign(
+      platform,
+      { terminalsPlatform: true, participantsIds: [ids.alpha] },
+      partners.grocer,
+    )
+    await platform.platform.database.execute(
+      `update merchant_terminal_lists set terminals = $2, terminals_count = 2 where merchant_id = $1`,
+      [ids.grocer, JSON.stringify(oldTerminals)],
+    )
+    const { terminals } = (await read(id)).body
+    assert.deepEqual(terminals, oldTerminals)
+    const turned = { terminals: [...terminals, { terminal_id: 'T\u202e' }], terminalsPlatform: false }
+    assertRefused(await edit(id, turned), 400, [`terminals.2.terminal_id ${plainLine}`])
+    assert.deepEqual(assertEdited(await edit(id, { terminals, terminalsPlatform: false })).terminals, oldTerminals)
+  })
+
   test('has them mended by an edit while it may change', async () => {
     const id = await createOld()
     const mended = { terminals: [{ terminal_id: 'T-1' }], sku: ['ab'], categoryId: ['d'] }

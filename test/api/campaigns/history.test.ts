@@ -386,7 +386,7 @@ suite('a long history', () => {
       assert.ok(!bytes.includes(long.subarray(4)), `${cursor} shows ${number}`)
     }
     const guessed = await alpha.call('GET', `${pathOf(id)}?before=${rows[70]?.number}`)
-    assertRefused(guessed, 400, ['before must be the `next` of a page'])
+    assertRefused(guessed, 400, ['before must be the cursor of an earlier page'])
   })
 
   test('400 for the cursor of another campaign or reader, and for a changed one', async () => {
@@ -403,7 +403,7 @@ suite('a long history', () => {
       [alpha, `${pathOf(id)}?before=${cursor.slice(1)}`],
       [alpha, `${pathOf(id)}?before=${'A'.repeat(54)}`],
     ] as const)
-      assertRefused(await reader.call('GET', path), 400, ['before must be the `next` of a page'])
+      assertRefused(await reader.call('GET', path), 400, ['before must be the cursor of an earlier page'])
     assert.equal((await alpha.call('GET', `${pathOf(id)}?before=${cursor}`)).status, 200)
   })
 

@@ -318,7 +318,7 @@ test('an address in absolute form is answered as its path is', async () => {
 })
 
 test('a target that is no path is unknown', async () => {
-  assert.equal((await raw('GET', '*')).status, 404)
+  for (const method of ['GET', 'OPTIONS']) assert.equal((await raw(method, '*')).status, 404)
   assert.equal((await raw('GET', platform.url)).status, 200)
 })
 
