@@ -204,9 +204,9 @@ test('the count of waiting events does not walk over the rows of a backlog that 
   const waiting = await countEvents()
   assert.equal(waiting.rows, 150)
   assert.ok(waiting.lagSeconds > 0)
-  // Rows that were recorded since the backlog began may be read twice: once by their number, and once by their
-  // transaction.
-  assert.ok(waiting.read <= 250, `it has read ${waiting.read} rows`)
+  // Waiting rows may be read several times: the first query asks whether there are any in the backlog, and rows that were
+  // recorded since it began are found by their number and by their transaction. The 2,900 taken rows must not be read.
+  assert.ok(waiting.read <= 500, `it has read ${waiting.read} rows`)
   await takeAll(rows)
   assert.deepEqual(await countEvents(), { rows: 0, lagSeconds: 0, read: 0 })
 })
