@@ -222,7 +222,7 @@ const damages: [what: string, sql: string, name: RegExp][] = [
   ],
   [
     'the sealed secret of an authenticator app was changed',
-    `update totp_factors set sealed_secret = overlay(sealed_secret placing '\\x00'::bytea from 40 for 1)`,
+    'update totp_factors set sealed_secret = set_byte(sealed_secret, 39, (get_byte(sealed_secret, 39) + 1) % 256)',
     /master-key/,
   ],
   [
