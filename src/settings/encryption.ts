@@ -59,19 +59,10 @@ export function sslModeErrors(databaseUrl: string | null): string[] {
 
 /** The parameters of an address that the driver knows. */
 const knownParameters = [
-  ...[
-    'host',
-    'port',
-    'user',
-    'password',
-    'application_name',
-    'fallback_application_name',
-    'client_encoding',
-    'options',
-  ],
-  ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat', 'keepAlive'],
-  ...['statement_timeout', 'query_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
-]
+  'host port user password application_name fallback_application_name client_encoding options keepAlive',
+  'ssl sslmode sslcert sslkey sslrootcert sslnegotiation uselibpqcompat',
+  'statement_timeout query_timeout lock_timeout idle_in_transaction_session_timeout',
+].flatMap(names => names.split(' '))
 
 /** @returns a warning when the address of the database has parameters that the driver ignores */
 export function unknownParameters(databaseUrl: string | null): string[] {

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { chained } from '../support/audit-log.ts'
-import { perkline } from '../support/command.ts'
+import { commandsAt } from '../support/command.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 const formerKey = randomBytes(32).toString('base64')
@@ -38,13 +38,7 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const run = (...args: string[]) =>
-  perkline(args, { env: { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey } })
-async function json(...args: string[]): Promise<any> {
-  const { code, stdout, stderr } = await run(...args, '--json')
-  assert.deepEqual([code, stderr], [0, ''])
-  return JSON.parse(stdout)
-}
+const { run, json } = commandsAt(() => platform)
 
 test('entries are listed newest first, and filtered', async () => {
   const { data, nextCursor } = await json('audit-log', 'list', '--action', 'credential.issued')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { perkline } from '../support/command.ts'
+import { commandsAt } from '../support/command.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'perkline-audit-log-'))
@@ -18,13 +18,7 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const run = (...args: string[]) =>
-  perkline(args, { env: { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey } })
-async function json(...args: string[]): Promise<any> {
-  const { code, stdout, stderr } = await run(...args, '--json')
-  assert.deepEqual([code, stderr], [0, ''])
-  return JSON.parse(stdout)
-}
+const { run, json } = commandsAt(() => platform)
 const issue = (label: string): Promise<{ clientId: string }> =>
   json('credentials', 'issue', '--bank', 'alpha', '--role', 'ADMIN', '--label', label)
 async function recorded(): Promise<number> {

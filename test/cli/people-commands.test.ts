@@ -1,7 +1,7 @@
 /** The operator's commands for people, which do what nobody else may do (contract/people.md, "People" and "Policy of an account"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { perkline } from '../support/command.ts'
+import { commandsAt } from '../support/command.ts'
 import { openPerson, type Person } from '../support/people.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
@@ -13,8 +13,7 @@ before(async () => {
 })
 after(() => platform.close())
 
-const run = (...args: string[]) =>
-  perkline(args, { env: { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey } })
+const { run } = commandsAt(() => platform)
 
 test('after a lock-out, the command removes the account’s address lists', async () => {
   const addresses = { people: ['192.0.2.0/24'], systems: ['192.0.2.0/24'] }

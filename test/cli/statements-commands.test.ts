@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { perkline } from '../support/command.ts'
+import { commandsAt, perkline } from '../support/command.ts'
 import { advance, openBank } from '../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
@@ -32,13 +32,7 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const run = (...args: string[]) =>
-  perkline(args, { env: { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey } })
-async function json(...args: string[]): Promise<any> {
-  const { code, stdout, stderr } = await run(...args, '--json')
-  assert.deepEqual([code, stderr], [0, ''])
-  return JSON.parse(stdout)
-}
+const { run, json } = commandsAt(() => platform)
 
 test('statements are listed and shown', async () => {
   const { data, missing } = await json('statements', 'list', '--bank', 'alpha')

@@ -44,6 +44,19 @@ export function perkline(args: string[], { env = {}, input = '', cwd = tmpdir(),
   })
 }
 
+/** The commands of the operator of a platform, which may be started after this call. */
+export function commandsAt(platform: () => { url: string; config: { operatorKey: string } }) {
+  const run = (...args: string[]) =>
+    perkline(args, { env: { PERKLINE_URL: platform().url, OPERATOR_KEY: platform().config.operatorKey } })
+  /** Runs a command that must end well. @returns what it prints with --json */
+  async function json(...args: string[]): Promise<any> {
+    const { code, stdout, stderr } = await run(...args, '--json')
+    assert.deepEqual([code, stderr], [0, ''])
+    return JSON.parse(stdout)
+  }
+  return { run, json }
+}
+
 export type SeenRequest = { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer }
 export type ScriptedAnswer = { status?: number; json?: unknown; text?: string | Iterable<string> }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { audit } from '../../../src/upkeep/audit/audit.ts'
 import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
-import { perkline } from '../../support/command.ts'
+import { commandsAt } from '../../support/command.ts'
 import { advance, until } from '../../support/esim.ts'
 import { type CallOptions, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 import {
@@ -37,13 +37,7 @@ suite('customers forget and export', () => {
     await addCustomers(platform, 'beta', customers('B', 3))
   })
 
-  const run = (...args: string[]) =>
-    perkline(args, { env: { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey } })
-  const json = async (...args: string[]) => {
-    const { code, stdout, stderr } = await run(...args, '--json')
-    assert.deepEqual([code, stderr], [0, ''])
-    return JSON.parse(stdout)
-  }
+  const { run, json } = commandsAt(() => platform)
   const forgetByCommand = (ids: readonly string[]) => {
     const path = join(folder, 'forget.csv')
     writeFileSync(path, fileOf(ids))
