@@ -12,8 +12,11 @@ const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000
 
 /**
- * @param orders a query with `order_id`. Orders that already have a line are skipped. For example, `takeOldPiece` has
- *   made the line of an order, and the event of the order is still in the outbox
+ * Orders that already have a line are skipped. For example, `takeOldPiece` has made the line of an order, and the event
+ * of the order is still in the outbox. No two statements make lines at the same time, so a look-up is enough. `on
+ * conflict` would take half as long again.
+ *
+ * @param orders a query with `order_id`
  */
 const insertLines = (orders: string): string => `
   insert into statement_lines (order_id, bank_id, external_id, payment_reference, tariff_id, tariff_name, confirmed_at, currency, amount)
@@ -22,7 +25,7 @@ const insertLines = (orders: string): string => `
   cross join lateral (select * from orders where order_id = listed.order_id offset 0) as o
   cross join lateral (select name from tariffs where tariff_id = o.tariff_id offset 0) as t
   where o.status = 'confirmed'
-  on conflict (order_id) do nothing`
+    and not exists (select from statement_lines as made where made.order_id = listed.order_id offset 0)`
 
 const takeText = ({ parts }: Piece): string => `
   with ${parts}, made as (${insertLines(`select unnest(subjects) as order_id from seen where kind = 'order.confirmed'`)})

@@ -14,6 +14,8 @@ export function shownStart(text: string, max: number): string {
  * The first characters of a text, at most `max`. `slice` alone could cut a character of two UTF-16 units in half, and
  * PostgreSQL refuses half a character.
  */
-export const firstCharacters = (text: string, max: number): string =>
+export function firstCharacters(text: string, max: number): string {
+  if (text.length <= max) return text
   // `max` characters have at most twice as many units. If the last one of these is half a character, enough precede it.
-  [...text.slice(0, 2 * max)].slice(0, max).join('')
+  return [...text.slice(0, 2 * max)].slice(0, max).join('')
+}

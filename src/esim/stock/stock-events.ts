@@ -7,6 +7,7 @@ import type { Clock } from '../../clock.ts'
 import type { Database } from '../../db/database.ts'
 import { type RecordedEvent, recordEvents } from '../../outbox/event-writing.ts'
 import { findFree } from '../orders/store.ts'
+import { foldSales } from '../sold/fold-store.ts'
 import { type DeskTariff, readStockDesk, type StockLevel } from './desk.ts'
 
 type Deps = { database: Database; clock: Clock }
@@ -75,8 +76,14 @@ const ofLevel = { enough: 'stock.enough', low: 'stock.low', out: 'stock.out' } a
   string
 >
 
-/** Compares the present stock levels with the last reported ones. @returns null: another process is doing it */
+/**
+ * Compares the present stock levels with the last reported ones. It folds the latest sales first, because otherwise the
+ * read of the levels would look up each of their orders, and the fold would do it again.
+ *
+ * @returns null: another process is doing it
+ */
 export async function reportStockLevels({ database, clock }: Deps): Promise<false | null> {
+  await foldSales(database)
   const desk = await readStockDesk({ database, clock })
   const now = clock.now()
   return database.transaction(async transaction => {

@@ -137,7 +137,7 @@ function checkNames(text: string, maxNames: number, errors: BrokenRule[]): void 
     if (char === 0x22 /* " */) {
       const end = endOfString(text, at)
       if (nameNext && level?.names) {
-        level.name = JSON.parse(text.slice(at, end + 1)) as string
+        level.name = readString(text.slice(at, end + 1))
         checkName(level, maxNames, errors)
         nameNext = false
       }
@@ -166,6 +166,9 @@ function endOfString(text: string, start: number): number {
   while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c /* \ */ ? 2 : 1
   return at
 }
+
+/** The value of a JSON string. Most names have no escape; for them a copy is much quicker than the parser. */
+const readString = (text: string): string => (text.includes('\\') ? JSON.parse(text) : text.slice(1, -1))
 
 const isDigit = (char: number): boolean => char >= 0x30 && char <= 0x39
 
@@ -212,9 +215,11 @@ const pathWithin = ({ path, names, name, index }: Level): string => innerPath(pa
 function checkName(level: Level, maxNames: number, errors: BrokenRule[]): void {
   const { names, name } = level
   const rule = brokenRuleOf(names, name)
-  const field = shownName(pathWithin(level))
-  // Report each wrong name only once, even if it occurs many times.
-  if (rule && !errors.some(error => error.field === field && error.rule === rule)) errors.push(broken(field, rule))
+  if (rule) {
+    const field = shownName(pathWithin(level))
+    // Report each wrong name only once, even if it occurs many times.
+    if (!errors.some(error => error.field === field && error.rule === rule)) errors.push(broken(field, rule))
+  }
   names?.add(name)
   if (names && names.size > maxNames)
     throw new DomainError('invalid', [broken(shownName(level.path) || 'body', 'max-fields', { max: maxNames })])
