@@ -97,6 +97,20 @@ export class DomainError extends Error {
 
 const detailText = (detail: string | BrokenRule): string => (typeof detail === 'string' ? detail : ruleMessage(detail))
 
+/**
+ * The request is based on another version than the present one, or its `If-Match` is not a quoted tag.
+ *
+ * @param subject what has versions, such as `campaign`
+ */
+export class StaleError extends DomainError {
+  constructor(subject: string) {
+    super(
+      'stale',
+      `The ${subject} has changed since it was read, or If-Match is not the quoted tag of a version: read it again`,
+    )
+  }
+}
+
 /** The caller sent a token that is not valid: it was altered, has expired, or lost its access. */
 export class InvalidTokenError extends DomainError {
   constructor(details = 'The bearer token is not valid or has expired') {

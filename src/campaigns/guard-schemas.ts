@@ -1,6 +1,7 @@
 /** The header `If-Match` (RFC 9110, 13.1.1), with which a request names the version that it is based on. */
 import Type from 'typebox'
 import { isKnown, matches } from '../http/answer/etag.ts'
+import { staleVersion } from '../http/openapi/operations.ts'
 import type { Guard } from './lifecycle/expected-version.ts'
 
 const ifMatch = (description: string, example: string) =>
@@ -18,7 +19,7 @@ export const BankGuardHeaders = ifMatch(
   '"2026-11-22T20:00:00.000Z"',
 )
 
-export const stale = 'The campaign has changed since it was read (`If-Match`)'
+export const stale = staleVersion('campaign')
 
 /** The `ETag` header of an answer that has a version. */
 export const etagHeader = { type: 'string', description: 'Version of the campaign, for `If-Match`', examples: ['"7"'] }

@@ -14,12 +14,12 @@ import { type Policy, type PolicyDeps, policyTag, readPolicy, setPolicy } from '
 import { managerOf, onlyManagers } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
 import { originOf } from '../audit-log/request/origin.ts'
-import { DomainError } from '../errors.ts'
+import { StaleError } from '../errors.ts'
 import { matches } from '../http/answer/etag.ts'
 import type { App } from '../http/app.ts'
 import { idempotent, idempotentForOwn } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
-import { etagHeader } from '../http/openapi/operations.ts'
+import { etagHeader, staleVersion } from '../http/openapi/operations.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { issueOwn, maxCredentials, revokeOwn, rotateOwn } from './credentials.ts'
@@ -96,7 +96,7 @@ function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
         body: schemas.PolicyBody,
         response: {
           200: TaggedPolicy,
-          ...portalErrors({ ...mfaNeeded, ...unknownAccount, 412: 'The policy has changed since' }),
+          ...portalErrors({ ...mfaNeeded, ...unknownAccount, 412: staleVersion('policy') }),
         },
       },
     },
@@ -113,8 +113,7 @@ function setSecurityPolicyRoute(app: App, deps: AccountRoutesDeps): void {
           force,
           origin: originOf(request),
           requireExpected(before: Policy) {
-            if (!matches(request.headers['if-match'], policyTag(before)))
-              throw new DomainError('stale', 'The policy has changed since you read it')
+            if (!matches(request.headers['if-match'], policyTag(before))) throw new StaleError('policy')
           },
         }
         const set = await changing(on.database, manager, owner, within =>

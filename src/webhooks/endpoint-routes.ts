@@ -4,14 +4,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { withOrigin } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, StaleError } from '../errors.ts'
 import type { NumberAllEvents } from '../events/feed.ts'
 import { matches } from '../http/answer/etag.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
-import { etagHeader, locationHeader } from '../http/openapi/operations.ts'
+import { etagHeader, locationHeader, staleVersion } from '../http/openapi/operations.ts'
 import { NoBody } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { integrationAdmins, integrationReaders } from '../partner/allowed-roles.ts'
@@ -168,7 +168,7 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
           ),
         }),
         body: schemas.ChangeBody,
-        response: { 200: Tagged, ...partnerErrors({ ...notFound, 412: 'The endpoint has changed since' }) },
+        response: { 200: Tagged, ...partnerErrors({ ...notFound, 412: staleVersion('endpoint') }) },
       },
     },
     (request, reply) => {
@@ -178,8 +178,7 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
           endpointId: request.params.endpointId,
           change: request.body,
           requireExpected(endpoint) {
-            if (!matches(request.headers['if-match'], endpointTag(endpoint)))
-              throw new DomainError('stale', 'The endpoint has changed since you read it')
+            if (!matches(request.headers['if-match'], endpointTag(endpoint))) throw new StaleError('endpoint')
           },
         })
         return tagged(reply, changed)

@@ -3,7 +3,7 @@
  * the current one. For a bank, the terms and the bank's own part must not have changed since.
  */
 import type { Queryable, Statement } from '../../db/database.ts'
-import { DomainError } from '../../errors.ts'
+import { StaleError } from '../../errors.ts'
 import { updatedForBank } from '../seen-by-bank-store.ts'
 import { type Decision, effectOf } from './lifecycle.ts'
 import type { LockedCampaign } from './locking-store.ts'
@@ -23,11 +23,7 @@ export const versionTag = (version: number): string => `"${version}"`
  */
 export const instantTag = (updatedAt: Date): string => `"${updatedAt.toISOString()}"`
 
-const stale = () =>
-  new DomainError(
-    'stale',
-    'The campaign has changed since it was read, or If-Match is not the quoted tag of a version: read it again',
-  )
+const stale = () => new StaleError('campaign')
 
 /**
  * Decides about the current state, after a check of the version that the request is based on. A repeated request

@@ -2,8 +2,12 @@
  * Examples of errors that `npm run examples` does not cause and so cannot record. The texts are those of the real
  * answers.
  */
+import { StaleError } from '../../errors.ts'
+
 /** `facts` are the fields of the body besides the usual ones of an error, such as `oldestSequence`. */
 export type ErrorExample = [code: string, message: string | string[], facts?: Record<string, unknown>]
+
+const stale = (subject: string): ErrorExample => ['stale', new StaleError(subject).message]
 
 /** Texts by status, for operations without a recorded text and without one in `ownErrors`. */
 export const sharedErrors: Record<number, ErrorExample> = {
@@ -13,10 +17,7 @@ export const sharedErrors: Record<number, ErrorExample> = {
   404: ['not-found', 'There is nothing at this path'],
   408: ['invalid', 'The body took too long'],
   409: ['request-in-progress', 'A request with this Idempotency-Key is still running'],
-  412: [
-    'stale',
-    'The campaign has changed since it was read, or If-Match is not the quoted tag of a version: read it again',
-  ],
+  412: stale('campaign'),
   415: ['wrong-type', 'The body must be application/json'],
   422: ['key-reused', 'The Idempotency-Key was used for another request'],
   429: ['too-many', 'Too many requests: wait for Retry-After seconds'],
@@ -54,7 +55,7 @@ const loginTaken = ['login must be free; olena is taken already']
 export const ownErrors: Record<string, Record<number, ErrorExample>> = {
   readEvents: { 409: feedRestarted, 410: eventsRemoved },
   createEndpoint: { ...limitReached('An account has at most 10 endpoints'), 410: eventsRemoved },
-  changeEndpoint: { 412: ['stale', 'The endpoint has changed since you read it'] },
+  changeEndpoint: { 412: stale('endpoint') },
   enableEndpoint: {
     ...conflict('The operator has disabled this endpoint, and only the operator enables it'),
     410: pausedTooLong,
@@ -67,7 +68,7 @@ export const ownErrors: Record<string, Record<number, ErrorExample>> = {
   resetPassword: conflict(ownFactors),
   resetFactors: conflict(ownFactors),
   invitePerson: conflict(loginTaken),
-  setSecurityPolicy: { 412: ['stale', 'The policy has changed since you read it'] },
+  setSecurityPolicy: { 412: stale('policy') },
   issueOwnCredential: limitReached('An account has at most 1000 live credentials'),
   changePassword: conflict('The password was changed at this moment'),
   beginTotp: conflict('An authenticator app is set up already; remove it first'),

@@ -250,6 +250,10 @@ export const setCookieHeader = (description: string, example: string) => ({
 
 export const etagHeader = header('The version of this answer', '"7"')
 
+/** When an operation with `If-Match` answers 412. @param subject what has versions, such as `campaign` */
+export const staleVersion = (subject: string): string =>
+  `The ${subject} has changed since it was read, or \`If-Match\` is not the quoted tag of a version`
+
 /** The request header in which a caller names the version that it already has. */
 export const IfNoneMatch = Type.Object({
   'if-none-match': Type.Optional(

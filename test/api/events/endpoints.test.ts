@@ -189,3 +189,18 @@ test('each change of an endpoint returns the ETag for the next one', async () =>
     tag = tagOf(changed)
   }
 })
+
+test('an If-Match that is no quoted tag is told apart from a change of the endpoint', async () => {
+  const { endpointId } = await makeEndpoint()
+  const path = `/partner/v1/webhook-endpoints/${endpointId}`
+  const read = await platform.call('GET', path, { token: bank.token })
+  const tag = read.headers.get('etag') ?? ''
+  const body = { description: 'another' }
+  for (const wrong of [tag.replaceAll('"', ''), 'junk', '']) {
+    const refused = await platform.call('PATCH', path, { token: bank.token, headers: { 'if-match': wrong }, body })
+    assert.deepEqual([refused.status, refused.body.code], [412, 'stale'], wrong)
+    assert.match(refused.body.message, /or If-Match is not the quoted tag of a version: read it again$/)
+  }
+  const changed = await platform.call('PATCH', path, { token: bank.token, headers: { 'if-match': tag }, body })
+  assert.equal(changed.status, 200, changed.text)
+})

@@ -79,6 +79,10 @@ suite('a policy', () => {
     assert.equal(saved.status, 200, saved.text)
     const late = await manager.call('PUT', path, { ...policy, sessionMinutes: 30 }, seen)
     assert.deepEqual([late.status, late.body.code], [412, 'stale'])
+    const unquoted = { 'if-match': String(saved.headers.get('etag')).replaceAll('"', '') }
+    const refused = await manager.call('PUT', path, { ...policy, sessionMinutes: 30 }, unquoted)
+    assert.equal(refused.status, 412)
+    assert.match(refused.body.message, /or If-Match is not the quoted tag of a version: read it again$/)
     const read = await manager.call('GET', path)
     assert.deepEqual([read.body, read.headers.get('etag')], [policy, saved.headers.get('etag')])
     const current = { 'if-match': String(saved.headers.get('etag')) }
