@@ -16,6 +16,8 @@ const defaultPorts: Record<string, number> = { 'https:': 443, 'http:': 80 }
  * text for the host.
  */
 const beginning = /^[a-z]+:\/\/[^/\\?#]/i
+/** The part of a URL before its port, and the port. It may be no number, or none that a port can have. */
+const withPort = /^(\s*[a-z]+:\/\/[^/\\?#]*):[^:@\]/\\?#]*(?=[/\\?#]|$)/i
 /** User info before the host. The URL parser drops empty user info, so we check the text. */
 const userInfo = /^[a-z]+:\/\/[^/\\?#]*@/i
 
@@ -25,7 +27,8 @@ const userInfo = /^[a-z]+:\/\/[^/\\?#]*@/i
  */
 export function urlError(rules: UrlRules, text: string): Rule | null {
   if (text.length > maxLength) return { rule: 'max-length', params: { max: maxLength } }
-  const url = beginning.test(text.trim()) && URL.canParse(text) ? new URL(text) : null
+  // Without an invalid port the URL can be parsed, so we can tell which rule it breaks.
+  const url = parse(text) ?? parse(text.replace(withPort, '$1'))
   const schemes = rules.isSandbox ? ['https://', 'http://'] : ['https://']
   if (url === null || !schemes.includes(`${url.protocol}//`))
     return { rule: 'endpoint-scheme', params: { schemes: schemes.join(' or ') } }
@@ -33,15 +36,26 @@ export function urlError(rules: UrlRules, text: string): Rule | null {
   if (/[\p{Cc}\p{Cf}\s\\]/u.test(text)) return { rule: 'endpoint-characters', params: {} }
   if (userInfo.test(text)) return { rule: 'endpoint-user', params: {} }
   if (text.includes('#')) return { rule: 'endpoint-fragment', params: {} }
+  if (!URL.canParse(text) || !hasCallablePort(rules, url)) return portError(rules)
   return hostError(rules, url)
 }
 
-function hostError({ addresses, ports, isSandbox }: UrlRules, { protocol, port, hostname }: URL): Rule | null {
+const parse = (text: string): URL | null => (beginning.test(text.trim()) ? URL.parse(text) : null)
+
+function hasCallablePort({ ports, isSandbox }: UrlRules, { protocol, port }: URL): boolean {
   const called = port === '' ? defaultPorts[protocol] : Number(port)
-  if (!isSandbox && !ports.includes(called ?? 0)) return { rule: 'endpoint-port', params: { ports: ports.join(', ') } }
+  return isSandbox ? called !== 0 : ports.includes(called ?? 0)
+}
+
+const portError = ({ ports, isSandbox }: UrlRules): Rule => ({
+  rule: 'endpoint-port',
+  params: { ports: isSandbox ? '1-65535' : ports.join(', ') },
+})
+
+function hostError({ addresses }: UrlRules, { hostname }: URL): Rule | null {
   const literal = literalOf(hostname)
   const isCallable = literal === null ? isName(hostname) : addresses.isAllowed(literal)
-  return isCallable && called !== 0 ? null : { rule: 'endpoint-host', params: {} }
+  return isCallable ? null : { rule: 'endpoint-host', params: {} }
 }
 
 /** The maximum length of a DNS name, and of each of its labels. */

@@ -114,7 +114,7 @@ test('an address that can never be called is refused, in a sandbox, too', () => 
   const schemes = 'endpoint-scheme'
   const host = 'endpoint-host'
   const expected = {
-    'http://127.0.0.1:0/': host,
+    'http://127.0.0.1:0/': 'endpoint-port',
     'http:///x': schemes,
     'https:/x.example': schemes,
     'https:x.example': schemes,

@@ -204,3 +204,18 @@ test('an If-Match that is no quoted tag is told apart from a change of the endpo
   const changed = await platform.call('PATCH', path, { token: bank.token, headers: { 'if-match': tag }, body })
   assert.equal(changed.status, 200, changed.text)
 })
+
+test('a port that no address has is told as such', async () => {
+  for (const wrong of [
+    'http://127.0.0.1:0/',
+    'https://x.example:70000/',
+    'http://[::1]:65536',
+    'http://x.example:a/?b',
+  ]) {
+    const told = await toldAbout('POST', '/webhook-endpoints', { url: wrong })
+    assert.deepEqual(told, ['url must be a URL with one of the ports 1-65535'], wrong)
+  }
+  const scheme = 'url must be a URL that begins with https:// or http://'
+  for (const wrong of ['ftp://x.example:70000/', 'https://a b:70000/', 'https://[::1', 'https://:70000/'])
+    assert.deepEqual(await toldAbout('POST', '/webhook-endpoints', { url: wrong }), [scheme], wrong)
+})
