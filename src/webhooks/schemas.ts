@@ -5,7 +5,7 @@ import { nullable } from '../http/openapi/operations.ts'
 import { closed, count, instant, text, uuid } from '../http/schemas.ts'
 import { listParameters, newestFirstOf } from '../partner/lists.ts'
 import { fromToParameters } from '../text/span.ts'
-import { documentedInvisible, invisible, invisibleAbove } from '../text/visible.ts'
+import { controls, documentedInvisible, invisible, invisibleAbove } from '../text/visible.ts'
 import { deliveryStates } from './delivery-store.ts'
 import { disabledReasons, endpointOrders, endpointStatuses } from './endpoint-store.ts'
 import { outcomes } from './sender.ts'
@@ -23,8 +23,7 @@ const url = Type.String({
   examples: ['https://bank.example/perkline'],
 })
 const longestDescription = 255
-const documentedPattern = `^[^${documentedInvisible}]*$`
-const descriptionBy = (pattern: string) =>
+const descriptionBy = (pattern: string, documentedPattern = pattern) =>
   nullable(
     Type.String({
       maxLength: longestDescription,
@@ -35,12 +34,15 @@ const descriptionBy = (pattern: string) =>
       examples: ['Core banking'],
     }),
   )
-const newDescription = descriptionBy(`^[^${invisible}${invisibleAbove}]*$`)
+const newDescription = descriptionBy(
+  `^[^${controls}${invisible}${invisibleAbove}]*$`,
+  `^[^${controls}${documentedInvisible}]*$`,
+)
 /**
- * The schema of an endpoint's description in answers. It has the documented pattern, because the serializer of
- * answers understands only pattern syntax that all engines share.
+ * The schema of an endpoint's description in answers. Descriptions of earlier versions may have control characters. The
+ * pattern has only syntax that all engines share, because the serializer of answers understands no other.
  */
-const description = descriptionBy(documentedPattern)
+const description = descriptionBy(`^[^${documentedInvisible}]*$`)
 const typesBeside = (all: string) =>
   nullable(
     Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {

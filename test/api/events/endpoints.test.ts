@@ -219,3 +219,22 @@ test('a port that no address has is told as such', async () => {
   for (const wrong of ['ftp://x.example:70000/', 'https://a b:70000/', 'https://[::1', 'https://:70000/'])
     assert.deepEqual(await toldAbout('POST', '/webhook-endpoints', { url: wrong }), [scheme], wrong)
 })
+
+test('a description has no control characters; one from before is still read and kept', async () => {
+  const { endpointId } = await makeEndpoint({ description: 'plain' })
+  const path = `/webhook-endpoints/${endpointId}`
+  for (const odd of '\0\x01\x07\t\n\r\x1b\x7f\x85\x9f') {
+    const wrong = { description: `to${odd}us` }
+    assert.match((await toldAbout('PATCH', path, wrong))[0] ?? '', /^description must be/, JSON.stringify(odd))
+    assert.equal((await call('POST', '/webhook-endpoints', { url, ...wrong })).status, 400, JSON.stringify(odd))
+  }
+  const old = 'to\x07\r\nus'
+  await platform.platform.database.execute('update webhook_endpoints set description = $2 where endpoint_id = $1', [
+    endpointId,
+    old,
+  ])
+  assert.equal((await call('GET', path)).body.description, old)
+  assert.equal((await call('GET', '/webhook-endpoints')).body.data[0].description, old)
+  const changed = await call('PATCH', path, { order: 'serial' })
+  assert.deepEqual([changed.status, changed.body.description, changed.body.order], [200, old, 'serial'])
+})
