@@ -32,6 +32,12 @@ const opening = /^[=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n"]*$/
  */
 const formula = /(^|[;\t\r\n])("*[=+\-@\uff1d\uff0b\uff0d\uff20])/g
 
+/** What `csvCell` does, as the end of a sentence in the description of such a file. */
+export const aboutCsvCells =
+  'texts are in quotes, and a quote inside is doubled; null is an empty cell. A text that begins with `=`, `+`, `-` or `@` (also ' +
+  'full-width), which a spreadsheet would take for a formula, gets an apostrophe before it, and so does a part of it after a ' +
+  "semicolon, a tab or a line break: a phone number is `'+380…`."
+
 /**
  * The byte order mark, with which each file of the portal begins. Without it, Excel does not read the file as UTF-8 and shows
  * Ukrainian names as other letters. Statements and files of the Partner API have none: programs read them.

@@ -50,10 +50,10 @@ const columns: Record<string, readonly string[]> = {
   statement: ['statementId', 'statementNumber', 'statementDay'],
 }
 
-const header = `${Object.keys(cells)
-  .flatMap(name => columns[name] ?? name)
-  .map(csvCell)
-  .join(',')}\r\n`
+/** The names of all columns, in the order of the file. */
+export const orderFileColumns: readonly string[] = Object.keys(cells).flatMap(name => columns[name] ?? name)
+
+const header = `${orderFileColumns.map(csvCell).join(',')}\r\n`
 const line = `${row(Object.values(cells))} || E'\\r\\n'`
 
 /**

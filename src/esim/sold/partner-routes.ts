@@ -15,12 +15,13 @@ import { banksOnly } from '../../partner/allowed-roles.ts'
 import { finitePage, growingPage, type KeyKind, type Position, readCursor } from '../../partner/lists.ts'
 import { callerAccount } from '../../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../../partner/request/documents.ts'
+import { aboutCsvCells } from '../../text/csv-cell.ts'
 import { listSearchOf, requireSpans } from './list-search.ts'
 import { isAscending, type OrderPosition, type OrderSort } from './order-list-sql.ts'
 import type { OrderLookUp } from './order-look-up.ts'
 import { listOrders } from './order-store.ts'
 import { readTimeline } from './order-timeline.ts'
-import { type OrderFileDeps, openOrderFile } from './partner-order-csv.ts'
+import { type OrderFileDeps, openOrderFile, orderFileColumns } from './partner-order-csv.ts'
 import * as schemas from './partner-schemas.ts'
 import { partnerOrderView, partnerTimelineOf } from './partner-views.ts'
 import { OrderPath } from './schemas.ts'
@@ -156,8 +157,9 @@ function exportPartnerOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void 
         ...head(
           'exportPartnerOrders',
           'Orders as a CSV file',
-          'All orders that match the filters, newest first, as they are at one moment: RFC 4180, UTF-8, with a header. It is for people: ' +
-            'a text that a spreadsheet would take for a formula begins with an apostrophe.',
+          'All orders that match the filters, newest first, as they are at one moment: RFC 4180, UTF-8, lines end with CRLF, with a ' +
+            `header. Columns: ${orderFileColumns.join(', ')}. They have the values of the list; the last three are its ` +
+            `\`statement\`. It is for people: ${aboutCsvCells}`,
         ),
         querystring: schemas.OrderFileQuery,
         response: {

@@ -8,9 +8,10 @@ import { type OrderSearch, readOrders } from './order-store.ts'
 import { shownOrderView } from './order-views.ts'
 import type { ShownOrder } from './shown-order.ts'
 
-type Column = Exclude<keyof ReturnType<typeof shownOrderView>, 'statement' | 'paymentReference'>
+type Column = Exclude<keyof ReturnType<typeof shownOrderView>, 'statement'>
 
-const columns: readonly Column[] = [
+/** The columns, in the order of the file. A new one comes last, so that the others keep their places. */
+export const portalOrderColumns: readonly Column[] = [
   'orderId',
   'externalId',
   'operatorCode',
@@ -26,6 +27,7 @@ const columns: readonly Column[] = [
   'cancelledAt',
   'deliveryMode',
   'emailDelivery',
+  'paymentReference',
 ]
 
 export type OrdersCsvDeps = Pick<Parameters<typeof readOrders>[0], 'database'>
@@ -36,11 +38,11 @@ export function ordersCsv(deps: Parameters<typeof readOrders>[0], search: OrderS
 }
 
 async function* pieces(orders: AsyncIterable<ShownOrder[]>): AsyncGenerator<string> {
-  yield csvMark + lineOf(columns)
+  yield csvMark + lineOf(portalOrderColumns)
   for await (const some of orders) yield some.map(shownOrderView).map(lineOfOrder).join('')
 }
 
 const lineOfOrder = (order: ReturnType<typeof shownOrderView>): string =>
-  lineOf(columns.map(column => (column === 'price' ? order.price.toFixed(2) : order[column])))
+  lineOf(portalOrderColumns.map(column => (column === 'price' ? order.price.toFixed(2) : order[column])))
 
 const lineOf = (values: readonly (string | number | null)[]): string => `${values.map(csvCell).join(',')}\r\n`

@@ -9,6 +9,7 @@ import { sendPieces } from '../../http/answer/long-answer.ts'
 import type { App } from '../../http/app.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { aboutCsvCells } from '../../text/csv-cell.ts'
 import type { Catalogue } from '../catalogue.ts'
 import type { Availability } from '../orders/availability.ts'
 import { offerView, operatorView } from '../orders/views.ts'
@@ -18,7 +19,7 @@ import { maxFound, profileSearchOf, searchOf } from './order-search.ts'
 import { findOrders } from './order-store.ts'
 import { readTimeline } from './order-timeline.ts'
 import { orderPage, shownOrderView, timelineOf } from './order-views.ts'
-import { type OrdersCsvDeps, ordersCsv } from './portal-order-csv-views.ts'
+import { type OrdersCsvDeps, ordersCsv, portalOrderColumns } from './portal-order-csv-views.ts'
 import { readSales, type SalesDeps } from './sales.ts'
 import { OrderPath, OrdersPage, OrderWithTimeline, Sales, SalesQuery, Stock } from './schemas.ts'
 
@@ -138,8 +139,9 @@ function exportOrdersRoute(app: App, deps: PortalEsimDeps): void {
         operationId: 'exportOrders',
         summary: 'eSIM orders as a CSV file',
         description:
-          'Everything that the search finds, newest first, in one file: RFC 4180, UTF-8 with a byte order mark, with a header. A text that a spreadsheet ' +
-          'would take for a formula begins with an apostrophe.',
+          'Everything that the search finds, newest first, in one file: RFC 4180, UTF-8 with a byte order mark, lines end with CRLF, with ' +
+          `a header. Columns: ${portalOrderColumns.join(', ')}. They have the values of the search; \`statement\` is only in \`GET ` +
+          `/partner/v1/orders.csv\`. It is for people: ${aboutCsvCells}`,
         querystring: OrdersExportQuery,
         response: {
           200: {

@@ -33,7 +33,8 @@ before(async () => {
   await reserve(alpha, 'Pay-4')
   await beta.reserve('pay-1')
   await alpha.confirm(orders['pay-1'] ?? '')
-  await alpha.confirm(orders['pay-2'] ?? '')
+  const headers = { 'perkline-payment-reference': '=PR-2' }
+  await alpha.call('POST', `/orders/${orders['pay-2']}/confirm`, { headers })
   await alpha.cancel(orders['pay-"3",x'] ?? '')
 })
 after(() => platform.close())
@@ -183,14 +184,18 @@ suite('GET /portal/esim/orders.csv', () => {
     assert.equal(
       head?.replaceAll('"', ''),
       '\ufefforderId,externalId,operatorCode,tariffCode,tariffName,status,msisdn,price,currency,createdAt,reservedUntil,confirmedAt,' +
-        'cancelledAt,deliveryMode,emailDelivery',
+        'cancelledAt,deliveryMode,emailDelivery,paymentReference',
     )
+    const { paths } = (await platform.call('GET', '/swagger/json')).body
+    const { description } = paths['/portal/esim/orders.csv'].get
+    assert.ok(description.includes(head?.slice(1).replaceAll('"', '').replaceAll(',', ', ')), description)
     assert.equal(lines.length, 4)
     assert.match(
       lines[0] ?? '',
       /^"[\w-]{36}","pay-""3"",x","kyivstar","eu-10gb","Europe 10 GB","cancelled",,"399\.00","UAH",/,
     )
     assert.match(lines[1] ?? '', /^"[\w-]{36}","pay-2","roamwide","world","World","confirmed","'\+\d+","25\.50","EUR",/)
+    assert.match(lines[1] ?? '', /,"local",,"'=PR-2"$/)
     assert.equal(lines[3], '')
   })
 

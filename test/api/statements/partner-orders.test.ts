@@ -387,6 +387,9 @@ suite('the file', () => {
         .map(name => `"${name}"`)
         .join(','),
     )
+    const { paths } = (await get('/swagger/json')).body
+    const { description } = paths['/partner/v1/orders.csv'].get
+    assert.ok(description.includes(head?.replaceAll('"', '').replaceAll(',', ', ')), description)
     assert.match(
       line ?? '',
       new RegExp(`^"${orderId}","'=1\\+1","kyivstar","eu-10gb","confirmed",.*,399\\.00,"UAH",.*,"local",,,,,$`),
