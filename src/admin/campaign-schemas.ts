@@ -86,7 +86,7 @@ export const CampaignWithHistory = Type.Object(
         }),
         bankReportUploads: count('Reports that the bank has uploaded'),
         merchantReportUploads: count('Reports that the merchant has uploaded'),
-        expectedCompensation: nullable(money('What the merchant owes it', 1250.5)),
+        expectedCompensation: nullable(money('What the merchant owes it, rounded half up to 2 decimals', 1250.5)),
         segmentCustomers: count('Its customers in the segment', 5000),
         hasSegment: flag('The newest segment has a part for it. false: the campaign is for all of its customers'),
       }),

@@ -33,7 +33,9 @@ export const Campaign = Type.Object(
       description: 'Always exactly one: the calling bank',
     }),
     ...offer,
-    expectedCompensation: nullable(money('What the merchant owes this bank; null before its first report', 1250.5)),
+    expectedCompensation: nullable(
+      money('What the merchant owes this bank, rounded half up to 2 decimals; null before its first report', 1250.5),
+    ),
     ...standing,
     segment: nullable(Segment),
   },

@@ -31,7 +31,10 @@ export const CampaignDetails = Type.Object(
     ...origin,
     ...offer,
     expectedCompensation: nullable(
-      money('What the merchant owes all banks together; null before the first report', 1250.5),
+      money(
+        'What the merchant owes all banks together: the sum of the banks’ amounts, each rounded half up to 2 decimals; null before the first report',
+        1250.5,
+      ),
     ),
     ...standing,
     banks: Type.Array(InvitedBank, { description: 'Every invited bank' }),

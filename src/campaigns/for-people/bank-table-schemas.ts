@@ -22,7 +22,9 @@ const part = {
   bankStatus,
   ...reporting,
   compensationAcknowledged: flag('The bank has acknowledged that it received the compensation'),
-  expectedCompensation: nullable(money('What the merchant owes this bank; null before its first report', 1250.5)),
+  expectedCompensation: nullable(
+    money('What the merchant owes this bank, rounded half up to 2 decimals; null before its first report', 1250.5),
+  ),
 }
 
 const terminalsCount = count('Terminals where it applies', 120)

@@ -59,7 +59,9 @@ const Bank = Type.Object({
     title: 'DifferenceTotals',
     description: 'Between the latest reports and the terms',
   }),
-  compensation: nullable(money('What the merchant owes this bank; null before the bank’s report', 16_836.92)),
+  compensation: nullable(
+    money('What the merchant owes this bank, rounded half up to 2 decimals; null before the bank’s report', 16_836.92),
+  ),
   acceptedAt: nullable(instant('When the merchant accepted the report')),
   settledAt: nullable(instant('When the merchant confirmed settlement; null: the act is a draft')),
   receivedAt: nullable(instant('When the bank confirmed receipt')),
@@ -87,7 +89,10 @@ export const SettlementAct = Type.Object(
       { description: 'The merchant that pays' },
     ),
     paidAt: nullable(instant('When the merchant marked the compensation as paid')),
-    totalCompensation: money('What the merchant owes the banks of this act', 16_836.92),
+    totalCompensation: money(
+      'What the merchant owes the banks of this act: the sum of their rounded `compensation`',
+      16_836.92,
+    ),
     generatedAt: instant('When the act was made'),
     banks: Type.Array(Bank, {
       description: 'Every bank whose reconciliation has begun, by name; for a bank itself alone',
