@@ -140,7 +140,9 @@ export const EnableBody = Type.Object(
     resume: Type.Optional(
       Type.Enum(['position', 'now'], {
         title: 'EndpointResume',
-        description: 'position: from where it was disabled; now: only new events. Default: position',
+        description:
+          'position: from where it was disabled; now: only new events. Pending deliveries are then skipped, and the rest of ' +
+          'unfinished replays is dropped without a record. Default: position',
       }),
     ),
   },
@@ -208,8 +210,16 @@ export const ReplayBody = Type.Object(
   closed,
 )
 export const ReplayAnswer = Type.Object(
-  { replayId: uuid('The replay'), deliveries: count('How many deliveries there will be', 12) },
-  { title: 'Replay', description: 'The replay. Its deliveries are created as soon as there is room' },
+  {
+    replayId: uuid('The replay'),
+    deliveries: count('How many deliveries there will be, unless the replay ends before', 12),
+  },
+  {
+    title: 'Replay',
+    description:
+      'The replay. Its deliveries are created as soon as there is room. It ends early, without a record of the rest, when its ' +
+      'endpoint is deleted, or enabled with `resume` `now`',
+  },
 )
 
 const Attempt = Type.Object(
