@@ -11,7 +11,7 @@ import { closed, uuid } from '../http/schemas.ts'
 import { everybody, integrationReaders } from '../partner/allowed-roles.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
-import { eventTypes } from './catalogue.ts'
+import { eventTypes, testType } from './catalogue.ts'
 import { type FeedDeps, type FeedPage as Page, readEvent, readFeed } from './feed.ts'
 import { Event, EventTypes, FeedPage, FeedQuery } from './feed-schemas.ts'
 import { requireTypeFilters } from './type-filters.ts'
@@ -30,7 +30,9 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
         ...operation('Events', everybody, {
           operationId: 'listEventTypes',
           summary: 'The types of events',
-          description: 'Every type with its recipients and the schema of its `data`. The list grows.',
+          description:
+            `Every type with its recipients and the schema of its \`data\`. The list grows. \`${testType}\` is not in it: only the test of an ` +
+            'endpoint sends this type, and nobody can subscribe to it.',
         }),
         querystring: NoQuery,
         response: { 200: EventTypes, ...partnerErrors() },
