@@ -19,5 +19,9 @@ export const OperationResult = Type.Object(
   { $id: 'OperationResult', description: 'The result of a change' },
 )
 
+/** How a repeated step of a campaign is answered (contract/http.md, "Versions of a campaign"). */
+export const repeatedStep =
+  'A repeated call is answered with success again. Nothing changes; `status` and `updatedAt` are those of now.'
+
 /** The path of a campaign whose id must be a UUID. */
 export const CampaignPath = Type.Object({ cashbackId: uuid('The campaign') })

@@ -8,7 +8,7 @@ import { bankOf, merchantOf } from '../access/request/authenticate.ts'
 import { onlyBanks, onlyMerchants } from '../access/request/callers.ts'
 import { BankGuardHeaders, GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
-import { CampaignPath, OperationResult } from '../campaigns/schemas.ts'
+import { CampaignPath, OperationResult, repeatedStep } from '../campaigns/schemas.ts'
 import { resultView } from '../campaigns/views.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
@@ -21,7 +21,6 @@ import * as schemas from './schemas.ts'
 
 const common = { tags: ['Reconciliation'], security: secured }
 const noCampaign = 'There is no such campaign, or the bank is not invited to it'
-const repeated = 'A repeated call changes nothing and returns the same answer.'
 const wrongStage = (what: string) => `An id is not a UUID, the query or the body is not empty, or ${what}`
 
 export const merchantTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
@@ -40,7 +39,7 @@ function acceptReportRoute(app: App, deps: CampaignRoutesDeps): void {
         ...common,
         operationId: 'acceptReport',
         summary: 'Accept the bank’s report',
-        description: `Reconciliation with this bank is then complete, even if differences remain. ${repeated}`,
+        description: `Reconciliation with this bank is then complete, even if differences remain. ${repeatedStep}`,
         headers: GuardHeaders,
         params: schemas.PartPath,
         querystring: NoQuery,
@@ -73,7 +72,7 @@ function confirmSettlementRoute(app: App, deps: CampaignRoutesDeps): void {
         summary: 'Confirm settlement with the bank',
         description:
           'Possible once reconciliation with this bank is complete. With the last bank the campaign awaits the payment of the ' +
-          `compensation, or is \`completed\` when the merchant bears 0 %. ${repeated}`,
+          `compensation, or is \`completed\` when the merchant bears 0 %. ${repeatedStep}`,
         headers: GuardHeaders,
         params: schemas.PartPath,
         querystring: NoQuery,
@@ -104,7 +103,7 @@ function confirmPaymentRoute(app: App, deps: CampaignRoutesDeps): void {
         ...common,
         operationId: 'confirmPayment',
         summary: 'Mark the compensation as paid',
-        description: `Possible once settlement with every bank is confirmed. ${repeated}`,
+        description: `Possible once settlement with every bank is confirmed. ${repeatedStep}`,
         headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
@@ -135,7 +134,7 @@ export const bankTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
         summary: 'Acknowledge that the compensation has arrived',
         description:
           'Possible once the merchant has marked it as paid. With the last bank the campaign is `compensationReceived`, and ' +
-          `\`completed\` some time later. ${repeated}`,
+          `\`completed\` some time later. ${repeatedStep}`,
         headers: BankGuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,

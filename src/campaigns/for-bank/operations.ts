@@ -19,7 +19,7 @@ type Params = { bank: BankCaller; cashbackId: string } & Guard
 type Decide = (campaign: LockedCampaign, bank: lifecycle.BankState, now: Date) => lifecycle.Decision
 
 /**
- * The bank takes part. A repeated call changes nothing and gives the same answer.
+ * The bank takes part. A repeated call changes nothing and gives the campaign as it is then.
  *
  * @param params.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
  * @throws DomainError 'invalid' when the campaign is unknown or the bank is not invited; 'campaign-state' when it is too late, or
@@ -35,7 +35,7 @@ export async function confirm(deps: CampaignDeps, params: Params): Promise<Decid
 }
 
 /**
- * The bank does not take part. A repeated call changes nothing and gives the same answer.
+ * The bank does not take part. A repeated call changes nothing and gives the campaign as it is then.
  *
  * @param params.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
  * @param params.comment the reason; stored in the history

@@ -14,7 +14,7 @@ import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { BankGuardHeaders, guardOf, stale } from '../guard-schemas.ts'
 import { campaignNotFound } from '../not-found.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
-import { OperationResult } from '../schemas.ts'
+import { OperationResult, repeatedStep } from '../schemas.ts'
 import { resultView } from '../views.ts'
 import { bankListRoutes } from './list-routes.ts'
 import { confirm, type Decided, reject } from './operations.ts'
@@ -48,8 +48,7 @@ function confirmParticipationRoute(app: App, deps: CampaignRoutesDeps): void {
         summary: 'Take part in a campaign',
         description:
           'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself is ' +
-          'approved at once; any other goes to the merchant when every invited bank has decided. A repeated call returns ' +
-          'the same answer.',
+          `approved at once; any other goes to the merchant when every invited bank has decided. ${repeatedStep}`,
         headers: BankGuardHeaders,
         params: schemas.DecisionPath,
         querystring: NoQuery,
@@ -79,9 +78,8 @@ function rejectParticipationRoute(app: App, deps: CampaignRoutesDeps): void {
         summary: 'Decline to take part in a campaign',
         description:
           'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself ' +
-          'becomes `declined`; a merchant’s campaign may keep its status: the bank’s own status shows the decision. A ' +
-          'repeated call returns the ' +
-          'same answer.',
+          'becomes `declined`; a merchant’s campaign may keep its status: the bank’s own status shows the decision. ' +
+          `${repeatedStep} Its \`comment\` is not kept.`,
         headers: BankGuardHeaders,
         params: schemas.DecisionPath,
         querystring: NoQuery,
