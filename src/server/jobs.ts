@@ -13,6 +13,7 @@ import { removeOldEntries } from '../audit-log/lines-store.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { updateDueCampaigns } from '../campaigns/lifecycle/clock-job.ts'
 import { reportExpiring } from '../esim/orders/expiry-warning.ts'
+import { endLostMails } from '../esim/orders/mail-store.ts'
 import { expire, forgetSold } from '../esim/orders/store.ts'
 import { foldSales } from '../esim/sold/fold-store.ts'
 import { hashActivationCodes } from '../esim/stock/activation-hashes.ts'
@@ -132,6 +133,14 @@ const jobs: readonly Job[] = [
     name: 'expire-reservations',
     everyMs: 1_000,
     run: ({ database, clock }) => expire(database, clock.now()),
+  },
+  {
+    name: 'end-lost-mails',
+    everyMs: 60_000,
+    run: async ({ database, clock }) => {
+      await endLostMails(database, clock.now())
+      return false
+    },
   },
   { name: 'availability', everyMs: 5_000, run: reportAvailability },
   { name: 'overlaps-ending', everyMs: 10_000, run: ({ database }) => recordOverlapsEnding(database) },

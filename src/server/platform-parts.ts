@@ -187,7 +187,7 @@ export function createMonitoring(
     countFeedWaiting: waiters.count,
     countEndpoints: () => countEndpoints(background),
   })
-  const readiness = createReadiness(pools.readiness, access.canIssue)
+  const readiness = createReadiness(pools.readiness, access)
   const processMetrics = createProcessMetrics(metrics.registry, {
     log,
     instance: config.instance,
@@ -206,7 +206,7 @@ export function createMonitoring(
   return { ...readiness, drain, waiters, metrics, processMetrics }
 }
 
-function createReadiness(database: Database, canIssue: () => boolean) {
+function createReadiness(database: Database, { canIssue, refusals }: Pick<Parts['access'], 'canIssue' | 'refusals'>) {
   let draining = false
   // Concurrent callers share one check.
   const ask = createSharedRead(() => database.query('select 1'))
@@ -219,7 +219,11 @@ function createReadiness(database: Database, canIssue: () => boolean) {
     async notReady(): Promise<string | null> {
       if (draining) return 'stopping'
       return ask().then(
-        () => (canIssue() ? null : 'no key to sign tokens with'),
+        () => {
+          // Without the revocations, every request with a token is refused.
+          if (refusals.stale()) return 'revocations could not be read for 10 seconds'
+          return canIssue() ? null : 'no key to sign tokens with'
+        },
         () => 'the database is away',
       )
     },

@@ -22,6 +22,11 @@ export type MuteProxy = {
    * delivers none. The server is not told when the platform closes a lost connection. @returns how many are lost
    */
   lose(how: 'holds' | 'swallows'): number
+  /**
+   * Cuts the connection on which the next statement with this name or text is sent. `before`: the server does not get
+   * it. `after`: the server carries it out, but its answer is lost.
+   */
+  cutAt(statement: string, when: 'before' | 'after'): void
   close(): Promise<void>
 }
 
@@ -36,7 +41,21 @@ export async function startMuteProxy(databaseUrl: string): Promise<MuteProxy> {
   const lost = new Set<[Socket, Socket]>()
   const muted = new Set<Socket>()
   let silent = false
+  let trap: { statement: string; when: 'before' | 'after' } | null = null
 
+  const spring = (chunk: Buffer, [client, upstream]: [Socket, Socket]) => {
+    if (!trap || !chunk.includes(trap.statement)) return
+    const end = () => {
+      client.destroy()
+      upstream.destroy()
+    }
+    if (trap.when === 'before') end()
+    else {
+      upstream.unpipe(client).resume()
+      setTimeout(end, 300)
+    }
+    trap = null
+  }
   const server = createServer(client => {
     client.on('error', () => client.destroy())
     if (silent) {
@@ -48,6 +67,7 @@ export async function startMuteProxy(databaseUrl: string): Promise<MuteProxy> {
     const pair: [Socket, Socket] = [client, upstream]
     pairs.add(pair)
     upstream.on('error', () => upstream.destroy())
+    client.on('data', chunk => spring(chunk, pair))
     for (const [from, to] of [pair, [upstream, client] as const]) {
       from.pipe(to)
       from.once('close', () => {
@@ -80,6 +100,9 @@ export async function startMuteProxy(databaseUrl: string): Promise<MuteProxy> {
           client.pipe(upstream)
           upstream.pipe(client)
         }
+    },
+    cutAt(statement, when) {
+      trap = { statement, when }
     },
     lose(how) {
       const open = [...pairs]

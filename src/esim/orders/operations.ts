@@ -1,17 +1,20 @@
 /** The operations of banks on orders: reserve, confirm, cancel and read. They are independent of HTTP. */
-
+import { randomUUID } from 'node:crypto'
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { isEmailAddress } from '../../mail/address.ts'
+import type { MailOutcome } from '../../mail/delivery.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import { qrPng } from '../../text/qr.ts'
+import { persist } from '../../work/persist.ts'
 import type { EsimMail, Mailer } from '../delivery/mail.ts'
 import type { ProfileSecrets, Sealing } from '../stock/sealing.ts'
 import type { ActivationReads } from './activation-reads.ts'
 import { createOrderReader, type OrderName, settle } from './known-orders.ts'
 import { decide, requireConfirmed, statusAt } from './lifecycle.ts'
 import { type MailState, shownMail } from './mail-state.ts'
+import { claimMail, recordingMs, recordMail } from './mail-store.ts'
 import { createReserve, type Reserve, type ReserveDeps } from './reserve.ts'
 import type { Order, OrderKey, SealedOrder } from './store.ts'
 import * as store from './store.ts'
@@ -180,7 +183,7 @@ function repeatedDelivery(mail: MailState): EmailDelivery {
 /**
  * Sends the e-mail at most once (contract/esim.md, "The e-mail"). The message is made first: if that fails, the order
  * is not marked. Then the order is marked, before the first byte is sent. The mark is removed only when it is certain
- * that nothing arrived. This function never throws: the order is paid for and confirmed, so the confirm must succeed
+ * that nothing arrived. If the database is away at the end, the outcome is stored later. This function never throws: the order is paid for and confirmed, so the confirm must succeed
  * even without its e-mail.
  */
 async function deliver(
@@ -200,14 +203,27 @@ async function deliver(
     deps.onError(error)
     return 'failed'
   }
+  const attempt = { orderId, claim: randomUUID() }
+  // Without the answer to its claim, this process sends nothing.
+  let outcome: MailOutcome = 'failed'
   try {
-    if (!(await store.claimMail(deps.database, orderId, deps.clock.now()))) {
-      const now = await store.findSealedOrder(deps.database, { orderId, bankId })
-      return repeatedDelivery(now?.mail ?? 'sending')
-    }
-    const outcome = await deps.mailer.send(message)
-    await store.recordMail(deps.database, orderId, outcome, deps.clock.now())
-    return outcome
+    if (!(await claimMail(deps.database, attempt, deps.clock.now())))
+      return await deliveryByOthers(deps, bankId, orderId)
+    outcome = await deps.mailer.send(message)
+    await recordMail(deps.database, attempt, outcome, deps.clock.now())
+  } catch (error) {
+    deps.onError(error)
+    const record = () => recordMail(deps.database, attempt, outcome, deps.clock.now())
+    persist(recordingMs, record).catch(deps.onError)
+  }
+  return outcome
+}
+
+/** The outcome to report while, or after, another request sends the e-mail. */
+async function deliveryByOthers(deps: EsimDeps, bankId: string, orderId: string): Promise<EmailDelivery> {
+  try {
+    const now = await store.findSealedOrder(deps.database, { orderId, bankId })
+    return repeatedDelivery(now?.mail ?? 'sending')
   } catch (error) {
     deps.onError(error)
     return 'unknown'

@@ -369,40 +369,6 @@ export function forgetSold(database: Queryable): Promise<number> {
 }
 
 /**
- * Marks the attempt to send the e-mail, before its first byte is sent.
- * @returns true for the first attempt, and after an attempt that certainly failed; otherwise false
- */
-export async function claimMail(database: Queryable, orderId: string, now: Date): Promise<boolean> {
-  const claimed = await database.execute(
-    {
-      name: 'esim.claim-mail',
-      text: `update orders set mail = 'sending', mail_at = $2
-             where order_id = $1 and status = 'confirmed' and (mail is null or mail = 'failed')`,
-    },
-    [orderId, now],
-  )
-  return claimed === 1
-}
-
-/** Stores the outcome of sending an order's e-mail. @param at by the platform's clock, which a sandbox can shift */
-export async function recordMail(database: Queryable, orderId: string, outcome: MailState, at: Date): Promise<void> {
-  await database.execute(
-    {
-      name: 'esim.record-mail',
-      text: `
-        with recorded as (
-          update orders set mail = $2, mail_at = $3 where order_id = $1 and mail = 'sending' returning *
-        ), texts as (
-          select o.bank_id, left(text, -1) || ',"emailDelivery":"' || $2::text || '"}' as text
-          from recorded o ${orderTextJoins} cross join lateral (select ${orderText()} as text) as texts
-        )
-        ${recordingEvents({ type: 'order.email_delivery', from: 'texts', to: { bank: 'bank_id' }, at: '$3::timestamptz', text: 'text' })}`,
-    },
-    [orderId, outcome, at],
-  )
-}
-
-/**
  * For each tariff, returns the first profile found in four places: the profile that the previous search found
  * (`seen_free`), the profiles above the tariff's position (`stock_positions`), the returned profiles, and the
  * reservations that are over but not marked yet.

@@ -11,6 +11,7 @@ import type { RecordedAccount } from '../../outbox/rows.ts'
 import { createSealer } from '../../sealing.ts'
 import { countIn } from '../../work/counting.ts'
 import type { createLocalCounter } from '../../work/local-counter.ts'
+import { persist } from '../../work/persist.ts'
 import { type Addresses, addressFor } from '../addresses.ts'
 import * as store from './mail-store.ts'
 
@@ -78,6 +79,8 @@ export type PeopleMails = {
 
 const purpose = 'mail'
 const tryAfterMinutes = [0, 1, 5, 30]
+/** How long a process tries to store the outcome of an attempt. Without it, the mail is sent again. */
+const notingMs = 10_000
 /** The wait after each of the four attempts. The last one is used only if the outcome of the fourth was not stored. */
 const waitSeconds = [...tryAfterMinutes.slice(1), 30].map(minutes => minutes * 60)
 
@@ -133,15 +136,18 @@ export function createPeopleMails(options: {
       const claimed = post && (await store.claimMail(database, waitSeconds))
       if (!claimed) return false
       const { mailId, sealed, tries } = claimed
-      const isLastTry = tries >= tryAfterMinutes.length
+      const note = (state: store.MailState) => persist(notingMs, () => store.noteMail(database, mailId, state))
+      // The outcomes of all tries could not be stored.
+      if (tries > tryAfterMinutes.length) return note('failed').then(() => true)
+      const isLastTry = tries === tryAfterMinutes.length
       const outcome = await attempt(mailId, sealed, post).catch(async error => {
-        if (isLastTry) await store.noteMail(database, mailId, 'failed')
+        if (isLastTry) await note('failed')
         throw error
       })
       // A mail that may have arrived is not sent again.
-      if (outcome === 'expired') await store.noteMail(database, mailId, 'failed')
-      else if (outcome !== 'failed') await store.noteMail(database, mailId, 'sent')
-      else if (isLastTry) await store.noteMail(database, mailId, 'failed')
+      if (outcome === 'expired') await note('failed')
+      else if (outcome !== 'failed') await note('sent')
+      else if (isLastTry) await note('failed')
       return true
     },
   }
