@@ -1,18 +1,12 @@
 /**
- * The partner or person for whom a request acts: its account, its role, and what a role may do. Code after
- * authentication sees a Caller and never a token.
+ * The partner or person for whom a request acts: its account, its role, and its name in records. Code after
+ * authentication sees a Caller and never a token. What a role may do: `roles.ts`.
  */
+import { type BankRole, hasRight, type MerchantRole, type PlatformRole } from './roles.ts'
 
-export const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
-export const merchantRoles = ['admin_user', 'editor', 'viewer'] as const
-export const platformRoles = ['admin', 'viewer'] as const
 export const userTypes = ['gateway_user', 'portal_user'] as const
 export const accountTypes = ['bank', 'retailer', 'platform'] as const
 
-export type BankRole = (typeof bankRoles)[number]
-/** `gateway` is the role of a merchant's clientId and secret: it may do everything. */
-export type MerchantRole = (typeof merchantRoles)[number] | 'gateway'
-export type PlatformRole = (typeof platformRoles)[number]
 type UserType = (typeof userTypes)[number]
 export type AccountType = (typeof accountTypes)[number]
 
@@ -58,13 +52,6 @@ export function accountOf(caller: Caller): Account {
   return caller.type === 'retailer' ? { type: 'retailer', id: caller.merchantId } : platformAccount
 }
 
-const changingRoles: readonly Caller['role'][] = ['ADMIN', 'EDITOR', 'gateway', 'admin_user', 'editor']
-
-/** Whether the caller of a bank or merchant may make changes. The roles `VIEWER` and `viewer` only read. */
-export const mayChange = ({ role }: BankCaller | MerchantCaller): boolean => changingRoles.includes(role)
-
-/** The role that manages the people and credentials of an account. */
-export const managerRoles = { bank: 'ADMIN', retailer: 'admin_user', platform: 'admin' } as const
-
+/** Whether the caller is a person who manages the people and credentials of the account. */
 export const isManager = (caller: Caller): boolean =>
-  caller.userType === 'portal_user' && caller.role === managerRoles[caller.type]
+  caller.userType === 'portal_user' && hasRight(caller, 'manageAccount')

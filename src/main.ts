@@ -30,6 +30,7 @@ import {
 } from './cli/usage.ts'
 import type { PolicyOptions, UserOptions } from './cli/users.ts'
 import { services } from './config.ts'
+import { rolesOfPeople, rolesOfSystems } from './roles.ts'
 import { version } from './version.ts'
 
 const asksForJson = process.argv.includes('--json')
@@ -111,7 +112,11 @@ credentials
   .description('Issue a clientId and a secret; the secret is shown only once')
   .option('--bank <CODE>', 'for this bank', filled)
   .option('--merchant <CODE>', 'for this merchant', filled)
-  .option('--role <ROLE>', 'of a bank’s credential: ADMIN, EDITOR or VIEWER; each of them may sell eSIMs', filled)
+  .option(
+    '--role <ROLE>',
+    `of a bank’s credential: ${rolesOfSystems.bank.join(', ')}; each of them may sell eSIMs`,
+    filled,
+  )
   .option('--label <TEXT>', 'a name to recognize it by')
   .addHelpText(
     'after',
@@ -148,9 +153,9 @@ const users = program.command('users').description('Add, list, disable or erase 
 users
   .command('add')
   .description('Add a user; the password is read from standard input, or asked for')
-  .option('--merchant <CODE>', 'of this merchant; roles: admin_user, editor, viewer', filled)
-  .option('--bank <CODE>', 'of this bank; roles: ADMIN, EDITOR, VIEWER', filled)
-  .option('--platform', 'of the platform; roles: admin, viewer')
+  .option('--merchant <CODE>', `of this merchant; roles: ${rolesOfPeople.retailer.join(', ')}`, filled)
+  .option('--bank <CODE>', `of this bank; roles: ${rolesOfPeople.bank.join(', ')}`, filled)
+  .option('--platform', `of the platform; roles: ${rolesOfPeople.platform.join(', ')}`)
   .requiredOption('--login <LOGIN>', 'name to log in with', filled)
   .requiredOption('--role <ROLE>', 'what the user may do', filled)
   .option('--email <ADDRESS>', 'the address for mails to the user', filled)

@@ -1,7 +1,7 @@
 /** Reads from a table row which account a credential or person belongs to, and finds a partner by its code. */
 
-import type { BankRole, MerchantRole, PlatformRole } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
+import type { BankRole, MerchantRole, PlatformRole } from '../roles.ts'
 import type { CredentialOwner } from './owners.ts'
 
 /** The account that a credential or person belongs to, and its role there. */

@@ -5,6 +5,7 @@ import { broken, mustBe } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
+import { rolesOfPeople, rolesOfSystems } from '../roles.ts'
 import { addDuration } from '../text/duration.ts'
 import { controls, documentedInvisible, everyInvisible, invisible, invisibleAbove } from '../text/visible.ts'
 import { listedRevokedDays, maxListedRevoked } from './credential-store.ts'
@@ -35,10 +36,16 @@ export const newLogin = (description: string) =>
     description,
     examples: ['olena'],
   })
-/** The description of the role of a new credential. */
-export const bankRoleOfCredential =
+/** The description of a person's role. */
+export const rolesOfPerson = `bank: ${rolesOfPeople.bank.join(', ')}; merchant: ${rolesOfPeople.retailer.join(', ')}; platform: ${rolesOfPeople.platform.join(', ')}`
+const describedRole =
   'For a bank, and required there. The eSIM API asks a system for its bank only: a credential with any of these roles, also ' +
   '`VIEWER`, may sell eSIMs and read activation data. The cashback API, events and webhooks refuse a `VIEWER`'
+/** The role of a new credential. */
+export const bankRoleOfCredential = Type.Enum([...rolesOfSystems.bank], {
+  title: 'BankRole',
+  description: describedRole,
+})
 const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
 const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
@@ -83,7 +90,9 @@ export const credentialFields = {
   clientId,
   bank: partner('bank'),
   merchant: partner('merchant'),
-  role: Type.String({ description: 'ADMIN, EDITOR or VIEWER for a bank, `gateway` for a merchant' }),
+  role: Type.String({
+    description: `bank: ${rolesOfSystems.bank.join(', ')}; merchant: ${rolesOfSystems.retailer.join(', ')}`,
+  }),
   label: Type.String({ description: 'For people' }),
   createdAt: instant('When it was issued'),
   previousValidUntil: nullable(instant('When the previous secret stops working after a rotation, in real time')),

@@ -4,8 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import type { BankRole, Caller, Trace } from '../caller.ts'
-import { bankRoles, merchantRoles, platformRoles } from '../caller.ts'
+import type { Caller, Trace } from '../caller.ts'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
@@ -14,12 +13,13 @@ import { DomainError } from '../errors.ts'
 import { type Fact, recordEntries } from '../outbox/audit-entry-writing.ts'
 import { type Origin, operatorOrigin } from '../outbox/origin.ts'
 import type { RecordedAccount } from '../outbox/rows.ts'
+import { type BankSystemRole, rolesOfPeople } from '../roles.ts'
 import { isUuid } from '../text/uuid.ts'
 import { findOwner, type PartnerOwner, type PartnerReference } from './accounts.ts'
 import { endSecret, findCredential, insertCredential, markRevoked, replaceSecret } from './credential-store.ts'
 import { insertEndedToken } from './ended-token-store.ts'
 import { endChallenges } from './factors/factor-store.ts'
-import type { AccountOwner, CredentialOwner } from './owners.ts'
+import { type AccountOwner, accountTypeOf, type CredentialOwner } from './owners.ts'
 import { requirePassword } from './passwords/password-rules.ts'
 import type { RefusalSums, Refused } from './refusal-sums.ts'
 import type { Refusals } from './refusals.ts'
@@ -98,7 +98,7 @@ export async function endToken(
  */
 export async function issueCredential(
   deps: ChangeDeps,
-  input: { partner: PartnerReference; role: BankRole | 'gateway'; label: string },
+  input: { partner: PartnerReference; role: BankSystemRole | 'gateway'; label: string },
 ): Promise<{ clientId: string; secret: string }> {
   const owner = await ownerOf(deps.database, input.partner)
   return issueCredentialTo(deps, { ...input, owner, issuedBy: null })
@@ -110,7 +110,7 @@ export async function issueCredential(
  */
 export async function issueCredentialTo(
   { database, origin = operatorOrigin() }: ChangeDeps,
-  input: { owner: CredentialOwner; role: BankRole | 'gateway'; label: string; issuedBy: string | null },
+  input: { owner: CredentialOwner; role: BankSystemRole | 'gateway'; label: string; issuedBy: string | null },
 ): Promise<{ clientId: string; secret: string }> {
   const clientId = makeClientId()
   const secret = makeSecret()
@@ -217,7 +217,7 @@ export async function insertPerson(transaction: Queryable, person: Parameters<ty
 
 /** @throws DomainError 'invalid' for a role that this kind of account does not have */
 export function requireRole(owner: AccountOwner, role: string): void {
-  const roles: readonly string[] = rolesOf(owner)
+  const roles: readonly string[] = rolesOfPeople[accountTypeOf(owner)]
   if (!roles.includes(role)) throw new DomainError('invalid', [broken('role', 'one-of', { values: roles.join(', ') })])
 }
 
@@ -275,11 +275,6 @@ export function ownerAccountOf(owner: Partial<PartnerOwner> | 'platform'): Recor
   if (owner === 'platform') return { type: 'platform', id: null }
   if (owner.bankId) return { type: 'bank', id: owner.bankId }
   return owner.merchantId ? { type: 'merchant', id: owner.merchantId } : { type: 'platform', id: null }
-}
-
-function rolesOf(owner: AccountOwner): readonly string[] {
-  if (owner === 'platform') return platformRoles
-  return 'bankId' in owner ? bankRoles : merchantRoles
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { AccountType } from '../caller.ts'
+
 /** The owner of a credential or a person as tables store it: `bank_id`, `merchant_id`, or neither for the platform. */
 export type CredentialOwner = { bankId: string } | { merchantId: string }
 /** The platform owns people, but no credentials. */
@@ -30,6 +32,12 @@ export function ownerOfAccount(
 ): AccountOwner {
   if (account.type === 'bank') return { bankId: account.bankId }
   return account.type === 'retailer' ? { merchantId: account.merchantId } : 'platform'
+}
+
+/** Returns the kind of an owner's account, as callers have it. */
+export function accountTypeOf(owner: AccountOwner): AccountType {
+  if (owner === 'platform') return 'platform'
+  return 'bankId' in owner ? 'bank' : 'retailer'
 }
 
 export const isSameOwner = (one: AccountOwner, other: AccountOwner): boolean =>

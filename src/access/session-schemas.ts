@@ -1,12 +1,17 @@
 /** Shapes of the portal's session. */
 import Type from 'typebox'
-import { accountTypes, bankRoles, merchantRoles, platformRoles } from '../caller.ts'
+import { accountTypes } from '../caller.ts'
 import { named, nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
+import { rolesOfPeople, rolesOfSystems } from '../roles.ts'
 import { factorMethods } from './factors/factors.ts'
 import { maxTypedLength } from './passwords/password-rules.ts'
 
-const roles = [...new Set([...bankRoles, ...merchantRoles, ...platformRoles])]
+const roles = [
+  ...new Set(
+    [rolesOfPeople, rolesOfSystems].flatMap(({ bank, retailer, platform }) => [...bank, ...retailer, ...platform]),
+  ),
+]
 
 const languages = ['uk', 'en'] as const
 export const Language = Type.Enum([...languages], {
@@ -62,7 +67,7 @@ export const Session = Type.Object(
       description: 'Kind of account: a merchant (`retailer`), a bank or the platform',
     }),
     login: Type.String({ description: 'Login of the user; for a system’s token its clientId', examples: ['olena'] }),
-    role: Type.Enum([...roles, 'gateway'], {
+    role: Type.Enum(roles, {
       description:
         'What the user may do; `gateway` is the role of a merchant’s clientId and secret, which may do everything',
     }),

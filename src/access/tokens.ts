@@ -3,9 +3,9 @@
  * 7200 s of real time, bound to one account, role, credential and client secret.
  */
 import { randomBytes } from 'node:crypto'
-import type { BankRole, Caller, MerchantRole, PlatformRole } from '../caller.ts'
-import { bankRoles, merchantRoles, platformRoles, userTypes } from '../caller.ts'
+import { type Caller, userTypes } from '../caller.ts'
 import { realMs } from '../clock.ts'
+import { isRoleOf } from '../roles.ts'
 import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-keys.ts'
 
 /** The maximum number of verified tokens in the cache. For a cached token, a request needs only a look-up in a map. */
@@ -104,7 +104,7 @@ function verifyToken(keys: TokenKeys, token: string, nowMs: number): ReadToken |
   try {
     const claims = verify(token) as Claims
     if (!timesHold(claims, nowMs)) return null
-    const caller = callerOf(claims)
+    const caller = callerOfClaims(claims)
     const secretId = claims.sec === undefined ? null : String(claims.sec)
     return caller && { caller, id: String(claims.jti), secretId, expiresAt: new Date(claims.exp * 1000) }
   } catch {
@@ -180,18 +180,18 @@ function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
   return whole && exp > iat && exp - iat <= tokenLifetimeSeconds && iat * 1000 <= nowMs + toleranceMs
 }
 
-function callerOf(claims: Claims): Caller | null {
+function callerOfClaims(claims: Claims): Caller | null {
   const { sub, role, userType, accountType, accountId } = claims
   // Check issuer and audience again, because the library also accepts a token without an issuer, and a token with a
   // list of audiences that contains ours.
   if (claims.iss !== issuer || claims.aud !== audience) return null
   if (!isName(sub) || !includes(userTypes, userType)) return null
   const identity = { userType, subject: sub }
-  if (accountType === 'bank' && isName(accountId) && includes(bankRoles, role))
-    return { ...identity, type: 'bank', bankId: accountId, role: role as BankRole }
-  if (accountType === 'retailer' && isName(accountId) && includes([...merchantRoles, 'gateway'], role))
-    return { ...identity, type: 'retailer', merchantId: accountId, role: role as MerchantRole }
-  if (accountType === 'platform' && accountId === null && includes(platformRoles, role))
-    return { ...identity, type: 'platform', role: role as PlatformRole }
+  if (accountType === 'bank' && isName(accountId) && isRoleOf('bank', role))
+    return { ...identity, type: 'bank', bankId: accountId, role }
+  if (accountType === 'retailer' && isName(accountId) && isRoleOf('retailer', role))
+    return { ...identity, type: 'retailer', merchantId: accountId, role }
+  if (accountType === 'platform' && accountId === null && isRoleOf('platform', role))
+    return { ...identity, type: 'platform', role }
   return null
 }

@@ -1,9 +1,14 @@
 /** Schemas of the routes in `access-routes.ts`: directory files, credentials and portal users. */
 
 import Type from 'typebox'
-import { bankRoleOfCredential, credentialLabel, newLogin, partner } from '../access/credential-schemas.ts'
+import {
+  bankRoleOfCredential,
+  credentialLabel,
+  newLogin,
+  partner,
+  rolesOfPerson,
+} from '../access/credential-schemas.ts'
 import { maxTypedLength } from '../access/passwords/password-rules.ts'
-import { bankRoles } from '../caller.ts'
 import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { instant } from '../http/schemas.ts'
@@ -76,7 +81,7 @@ export const Applied = Type.Object(
 export const CredentialBody = Type.Object(
   {
     ...account,
-    role: Type.Optional(Type.Enum([...bankRoles], { title: 'BankRole', description: bankRoleOfCredential })),
+    role: Type.Optional(bankRoleOfCredential),
     label: credentialLabel,
   },
   { ...closed, description: 'Give either `bank` or `merchant`' },
@@ -88,7 +93,7 @@ export const UserBody = Type.Object(
     login: newLogin('Unique over all accounts'),
     role: Type.String({
       maxLength: 32,
-      description: 'bank: ADMIN, EDITOR, VIEWER; merchant: admin_user, editor, viewer; platform: admin, viewer',
+      description: rolesOfPerson,
     }),
     password: Type.String({
       minLength: 1,

@@ -2,7 +2,7 @@
  * The commands of `perkline credentials`: credentials of a bank's or merchant's systems (contract/operations.md, "The
  * command line").
  */
-import { type BankRole, bankRoles } from '../caller.ts'
+import { rolesOfSystems } from '../roles.ts'
 import { addDuration } from '../text/duration.ts'
 import { callAdmin } from './connection.ts'
 import { usageError } from './failure.ts'
@@ -17,8 +17,9 @@ export async function issueCredential(options: IssueOptions): Promise<void> {
     throw usageError('Please give either --bank CODE or --merchant CODE.')
   if (merchant !== undefined && role !== undefined)
     throw usageError('--role goes with --bank only: a merchant’s credential may do everything.')
-  if (bank !== undefined && !bankRoles.includes(role as BankRole))
-    throw usageError(`With --bank, --role must be one of ${bankRoles.join(', ')}.`)
+  const roles: readonly (string | undefined)[] = rolesOfSystems.bank
+  if (bank !== undefined && !roles.includes(role))
+    throw usageError(`With --bank, --role must be one of ${roles.join(', ')}.`)
   const issued = await callAdmin<{ clientId: string; secret: string }>({
     method: 'POST',
     path: '/credentials',

@@ -1,5 +1,5 @@
 /** The commands of `perkline users`: people's logins and their policies. */
-import { bankRoles, merchantRoles, platformRoles } from '../caller.ts'
+import { rolesOfPeople } from '../roles.ts'
 import { callAdmin } from './connection.ts'
 import { usageError } from './failure.ts'
 import { minute, type OutputOptions, print, table } from './output.ts'
@@ -18,7 +18,7 @@ export type UserOptions = OutputOptions & {
 export async function addUser(options: UserOptions): Promise<void> {
   const { bank, merchant, platform, login, role, email } = options
   requireOneAccount(options)
-  const roles: readonly string[] = platform ? platformRoles : bank === undefined ? merchantRoles : bankRoles
+  const roles: readonly string[] = rolesOfPeople[platform ? 'platform' : bank === undefined ? 'retailer' : 'bank']
   if (!roles.includes(role)) throw usageError(`--role must be one of ${roles.join(', ')} here.`)
   const password = await readPassword()
   const json = { bank, merchant, platform, login, role, password, email }

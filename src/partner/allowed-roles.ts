@@ -1,16 +1,17 @@
 /**
  * Which roles of each kind of account may call an operation of the Partner API (contract/partner-api.md, "Who
- * calls"). Each operation declares one of these sets; the document shows it as `x-roles`.
+ * calls"). Each operation declares one of these sets; the document shows it as `x-roles`. Which role has which right: `roles.ts`.
  */
+import type { Caller } from '../caller.ts'
 import {
   type BankRole,
-  bankRoles,
-  type Caller,
   type MerchantRole,
-  merchantRoles,
+  needsRole,
   type PlatformRole,
-  platformRoles,
-} from '../caller.ts'
+  type Right,
+  rolesOf,
+  rolesWith,
+} from '../roles.ts'
 
 /**
  * The roles of each kind of account that may call an operation. With an empty list, accounts of that kind may not call
@@ -22,22 +23,24 @@ export type Roles = {
   platform: readonly PlatformRole[]
 }
 
-const everyMerchantRole: readonly MerchantRole[] = [...merchantRoles, 'gateway']
+const holdersOf = (right: Right): Roles => ({
+  bank: rolesWith('bank', right),
+  merchant: rolesWith('retailer', right),
+  platform: rolesWith('platform', right),
+})
 
-/** The roles for data that belongs to no particular account. */
-export const everybody: Roles = { bank: bankRoles, merchant: everyMerchantRole, platform: platformRoles }
+/** The roles for data that belongs to no account, and that the documentation shows to everybody. */
+export const everybody: Roles = { bank: rolesOf('bank'), merchant: rolesOf('retailer'), platform: rolesOf('platform') }
 /** The roles for reading an account's events, endpoints and deliveries. */
-export const integrationReaders: Roles = {
-  bank: ['ADMIN', 'EDITOR'],
-  merchant: everyMerchantRole,
-  platform: platformRoles,
-}
+export const integrationReaders: Roles = holdersOf('readEvents')
 /** The roles for changing endpoints and deliveries, which includes testing, retrying, replaying and skipping. */
-export const integrationAdmins: Roles = { bank: ['ADMIN'], merchant: ['admin_user', 'gateway'], platform: ['admin'] }
-/** The roles for reading a bank's orders and statements. */
-export const banksOnly: Roles = { bank: bankRoles, merchant: [], platform: [] }
+export const integrationAdmins: Roles = holdersOf('changeWebhooks')
+/** The roles for reading a bank's orders. */
+export const orderReaders: Roles = holdersOf('readSales')
+/** The roles for reading a bank's statements. */
+export const statementReaders: Roles = holdersOf('readStatements')
 /** The roles for reading an account's audit log. */
-export const auditors: Roles = { bank: ['ADMIN'], merchant: ['admin_user', 'gateway'], platform: platformRoles }
+export const auditors: Roles = holdersOf('readAuditLog')
 
 const kinds = { bank: 'bank', retailer: 'merchant', platform: 'platform' } as const
 const peopleOf = { bank: 'banks', merchant: 'merchants', platform: 'the platform’s users' } as const
@@ -48,6 +51,5 @@ export function refusalOf(caller: Pick<Caller, 'type' | 'role'>, roles: Roles): 
   const allowed: readonly string[] = roles[kind]
   if (allowed.includes(caller.role)) return null
   if (allowed.length === 0) return `This operation is not for ${peopleOf[kind]}`
-  // The message does not name `gateway`: it is the role of every merchant credential, and nobody can assign it.
-  return `This operation needs the role ${allowed.filter(role => role !== 'gateway').join(' or ')}`
+  return needsRole(allowed)
 }

@@ -3,11 +3,12 @@
 import { issueCredentialTo, revokeCredential, rotateCredential } from '../access/operations.ts'
 import type { AccountOwner } from '../access/owners.ts'
 import type { CountSettingsChange } from '../access/settings-limit.ts'
-import { type BankRole, callerName } from '../caller.ts'
+import { callerName } from '../caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { originOfCaller } from '../outbox/origin.ts'
+import type { BankSystemRole } from '../roles.ts'
 import { countLive, findCredentialOwner } from './credentials-store.ts'
 import { changing, countChange, type Manager, manages } from './managers.ts'
 
@@ -25,7 +26,7 @@ export type CredentialDeps = { database: Database; countSettingsChange: CountSet
 export async function issueOwn(
   deps: CredentialDeps,
   manager: Manager,
-  { owner, role, label }: { owner: AccountOwner; role: BankRole | undefined; label: string },
+  { owner, role, label }: { owner: AccountOwner; role: BankSystemRole | undefined; label: string },
 ): Promise<{ clientId: string; secret: string }> {
   if (owner === 'platform') throw new DomainError('invalid', [broken('bank', 'bank-or-merchant')])
   if ('merchantId' in owner && role !== undefined)

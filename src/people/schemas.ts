@@ -1,12 +1,18 @@
 /** Schemas of the operations on people and their accounts. */
 import Type from 'typebox'
-import { bankRoleOfCredential, credentialFields, credentialLabel, newLogin } from '../access/credential-schemas.ts'
+import {
+  bankRoleOfCredential,
+  credentialFields,
+  credentialLabel,
+  newLogin,
+  rolesOfPerson,
+} from '../access/credential-schemas.ts'
 import { factorMethods } from '../access/factors/factors.ts'
 import { maxTypedLength } from '../access/passwords/password-rules.ts'
 import { mfaRules } from '../access/policy/policy-store.ts'
 import { Language } from '../access/session-schemas.ts'
 import { sessionMethods } from '../access/sessions/session-store.ts'
-import { accountTypes, bankRoles } from '../caller.ts'
+import { accountTypes } from '../caller.ts'
 import { mustBe } from '../error-rules.ts'
 import { nullable, nullableEnum } from '../http/openapi/operations.ts'
 import { closed, count, flag, instant, uuid } from '../http/schemas.ts'
@@ -27,7 +33,7 @@ const userId = uuid('The person')
 const login = newLogin('What the person logs in with')
 const role = Type.String({
   maxLength: 32,
-  description: 'bank: ADMIN, EDITOR, VIEWER; merchant: admin_user, editor, viewer; platform: admin, viewer',
+  description: rolesOfPerson,
   examples: ['EDITOR'],
 })
 const email = Type.String({
@@ -237,7 +243,7 @@ export const PolicyBody = Type.Object(
 
 export const CredentialBody = Type.Object(
   {
-    role: Type.Optional(Type.Enum([...bankRoles], { title: 'BankRole', description: bankRoleOfCredential })),
+    role: Type.Optional(bankRoleOfCredential),
     label: credentialLabel,
   },
   closed,

@@ -76,15 +76,19 @@ export async function findManaged(database: Queryable, userId: string): Promise<
 }
 
 /**
- * Locks the rows of the active managers of an account. The operator's command to disable a person waits for these locks.
+ * Locks the rows of the active managers of an account, who have one of these roles. The operator's command to disable a person waits for these locks.
  *
  * @returns the ids of the people who are still managers after the rows are locked
  */
-export async function lockManagers(transaction: Queryable, owner: AccountOwner, role: string): Promise<string[]> {
+export async function lockManagers(
+  transaction: Queryable,
+  owner: AccountOwner,
+  roles: readonly string[],
+): Promise<string[]> {
   const rows = await transaction.query<{ id: string }>(
-    `select u.user_id as id from portal_users u where ${ofOwner(owner, 'u')} and u.role = $2 and u.disabled_at is null
+    `select u.user_id as id from portal_users u where ${ofOwner(owner, 'u')} and u.role = any($2::text[]) and u.disabled_at is null
      order by u.user_id for update`,
-    [ownerId(owner), role],
+    [ownerId(owner), roles],
   )
   return rows.map(({ id }) => id)
 }

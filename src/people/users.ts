@@ -6,16 +6,16 @@
 import { clearFactors } from '../access/factors/factors.ts'
 import { requireFreshFactor } from '../access/factors/fresh.ts'
 import { endAccess, ownerAccountOf, requireRole, withdrawals } from '../access/operations.ts'
-import { type AccountOwner, ownerOfAccount } from '../access/owners.ts'
+import { accountTypeOf, ownerOfAccount } from '../access/owners.ts'
 import { hashSecret, makeSecret } from '../access/secrets.ts'
 import { deleteResets, lockUser } from '../access/user-store.ts'
-import { managerRoles } from '../caller.ts'
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import { type Fact, recordEntries } from '../outbox/audit-entry-writing.ts'
 import { originOfCaller } from '../outbox/origin.ts'
+import { rolesWith } from '../roles.ts'
 import { type Changed, changedMail, defaultLanguage } from './mail/mails.ts'
 import {
   beginChange,
@@ -160,13 +160,10 @@ async function requireChangeable(
   if (userId === manager.userId && isOther) throw new DomainError('conflict', 'Nobody changes the own role')
   if (userId === manager.userId && isShutOut) throw new DomainError('conflict', 'Nobody disables oneself')
   if (!isOther && !isShutOut) return
-  const managers = await store.lockManagers(transaction, owner, managerRoleOf(owner))
+  const managers = await store.lockManagers(transaction, owner, rolesWith(accountTypeOf(owner), 'manageAccount'))
   if (managers.includes(userId) && managers.length === 1)
     throw new DomainError('conflict', 'This is the last active manager of the account')
 }
-
-const managerRoleOf = (owner: AccountOwner): string =>
-  owner === 'platform' ? managerRoles.platform : 'bankId' in owner ? managerRoles.bank : managerRoles.retailer
 
 /**
  * Finds a person whom the manager manages.

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { onlyPartners, partnerOf } from '../access/request/callers.ts'
+import { onlyPartnersOfCampaigns, partnerOf } from '../access/request/callers.ts'
 import { etagHeader } from '../campaigns/guard-schemas.ts'
 import { instantTag, versionTag } from '../campaigns/lifecycle/expected-version.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
@@ -29,7 +29,7 @@ const csv = (description: string) => ({
 })
 
 export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyPartners(app, deps)
+  onlyPartnersOfCampaigns(app, deps)
   readReconciliationRoute(app, deps)
   downloadDifferencesRoute(app, deps)
   findDifferencesRoute(app, deps)

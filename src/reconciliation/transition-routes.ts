@@ -5,7 +5,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf, merchantOf } from '../access/request/authenticate.ts'
-import { onlyBanks, onlyMerchants } from '../access/request/callers.ts'
+import { onlyBanksOfCampaigns, onlyMerchantsOfCampaigns } from '../access/request/callers.ts'
 import { BankGuardHeaders, GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { CampaignPath, OperationResult, repeatedStep } from '../campaigns/schemas.ts'
@@ -24,7 +24,7 @@ const noCampaign = 'There is no such campaign, or the bank is not invited to it'
 const wrongStage = (what: string) => `An id is not a UUID, the query or the body is not empty, or ${what}`
 
 export const merchantTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyMerchants(app, deps)
+  onlyMerchantsOfCampaigns(app, deps)
   acceptReportRoute(app, deps)
   confirmSettlementRoute(app, deps)
   confirmPaymentRoute(app, deps)
@@ -122,7 +122,7 @@ function confirmPaymentRoute(app: App, deps: CampaignRoutesDeps): void {
 }
 
 export const bankTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyBanks(app, deps)
+  onlyBanksOfCampaigns(app, deps)
 
   app.post(
     '/cashbacks/:cashbackId/compensation-received',

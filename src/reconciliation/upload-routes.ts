@@ -5,7 +5,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf, merchantOf } from '../access/request/authenticate.ts'
-import { onlyBanks, onlyMerchants } from '../access/request/callers.ts'
+import { onlyBanksOfCampaigns, onlyMerchantsOfCampaigns } from '../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
 import { idempotentUpload } from '../http/idempotency-key.ts'
@@ -40,7 +40,7 @@ const refusals = {
 }
 
 export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
-  onlyBanks(app, deps)
+  onlyBanksOfCampaigns(app, deps)
   takeUploads(app, formType)
 
   app.post(
@@ -75,7 +75,7 @@ export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = asy
 }
 
 export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
-  onlyMerchants(app, deps)
+  onlyMerchantsOfCampaigns(app, deps)
   takeUploads(app, formType)
 
   app.post(

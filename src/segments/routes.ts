@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { merchantOf } from '../access/request/authenticate.ts'
-import { onlyMerchants } from '../access/request/callers.ts'
+import { onlyMerchantsOfCampaigns } from '../access/request/callers.ts'
 import { GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
@@ -68,7 +68,7 @@ const Segment = Type.Object(
 )
 
 export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyMerchants(app, deps)
+  onlyMerchantsOfCampaigns(app, deps)
   takeUploads(app, formType)
   const places = createUploadLimit(uploadsAtOnce)
 

@@ -9,7 +9,7 @@ import { sendLong } from '../http/answer/long-answer.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { IfNoneMatch } from '../http/openapi/operations.ts'
-import { banksOnly } from '../partner/allowed-roles.ts'
+import { statementReaders } from '../partner/allowed-roles.ts'
 import { finitePage, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
@@ -42,7 +42,7 @@ const fileAnswer = {
 const knownAnswer = { description: 'The tag of `If-None-Match` is known', headers: fileAnswer.headers }
 
 const head = (operationId: string, summary: string, description: string) =>
-  operation('Statements', banksOnly, { operationId, summary, description })
+  operation('Statements', statementReaders, { operationId, summary, description })
 
 export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = async (app, deps) => {
   listStatementsRoute(app, deps)

@@ -1,29 +1,28 @@
-/** Checks who may call an operation (contract/access.md, "Roles"), before anything else of a request is read. */
+/**
+ * Checks who may call an operation (contract/access.md, "Roles"), before anything else of a request is read. Which role
+ * has which right: `roles.ts`.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type BankCaller, isManager, type MerchantCaller, mayChange } from '../../caller.ts'
+import { type BankCaller, type Caller, isManager, type MerchantCaller } from '../../caller.ts'
 import { DomainError } from '../../errors.ts'
+import { hasRight, needsRole, type Right, rolesWith } from '../../roles.ts'
 import { requireFreshFactor } from '../factors/fresh.ts'
 import { type AuthenticateDeps, authenticate, bankOf, isRead, merchantOf, personOf } from './authenticate.ts'
 
-/** Lets only banks with the role ADMIN or EDITOR call the routes of this plugin. */
-export function onlyBanks(app: FastifyInstance, deps: AuthenticateDeps): void {
+/** Lets only banks whose role has the right to campaigns call the routes of this plugin. */
+export function onlyBanksOfCampaigns(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
-  app.addHook('onRequest', (request, _, done) => done(refusal(() => editingBankOf(request))))
+  app.addHook('onRequest', (request, _, done) => done(refusal(() => withCampaigns(request, bankOf(request)))))
 }
 
-/** Lets only merchants call the routes of this plugin. The role `viewer` may only read. */
-export function onlyMerchants(app: FastifyInstance, deps: AuthenticateDeps): void {
+/** Lets only merchants whose role has the right to campaigns call the routes of this plugin. */
+export function onlyMerchantsOfCampaigns(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
-  app.addHook('onRequest', (request, _, done) =>
-    done(refusal(() => (isRead(request) ? merchantOf(request) : editingMerchantOf(request)))),
-  )
+  app.addHook('onRequest', (request, _, done) => done(refusal(() => withCampaigns(request, merchantOf(request)))))
 }
 
-/**
- * Lets only banks and merchants call the routes of this plugin. Banks need the role ADMIN or EDITOR. Merchants with the
- * role `viewer` may only read.
- */
-export function onlyPartners(app: FastifyInstance, deps: AuthenticateDeps): void {
+/** Lets only banks and merchants whose role has the right to campaigns call the routes of this plugin. */
+export function onlyPartnersOfCampaigns(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => done(refusal(() => partnerOf(request))))
 }
@@ -69,35 +68,29 @@ export function askForFreshFactor(app: FastifyInstance, deps: { database: Parame
   })
 }
 
-/**
- * Returns the calling bank.
- * @throws DomainError 'forbidden' when the caller is not a bank with the role ADMIN or EDITOR
- */
-function editingBankOf(request: FastifyRequest): BankCaller {
-  const bank = bankOf(request)
-  if (!mayChange(bank)) throw new DomainError('forbidden', 'This operation needs the role ADMIN or EDITOR')
-  return bank
+/** @throws DomainError 'forbidden' when the caller's role does not give the right */
+export function requireRight(caller: Caller, right: Right): void {
+  if (!hasRight(caller, right)) throw new DomainError('forbidden', needsRole(rolesWith(caller.type, right)))
 }
 
 /**
- * Returns the calling merchant.
- * @throws DomainError 'forbidden' when the caller is not a merchant, or has the role `viewer`
+ * Returns the caller of an operation on campaigns.
+ * @throws DomainError 'forbidden' when the role lacks the right to read campaigns or, for a change, to change them
  */
-function editingMerchantOf(request: FastifyRequest): MerchantCaller {
-  const merchant = merchantOf(request)
-  if (!mayChange(merchant)) throw new DomainError('forbidden', 'This operation needs the role admin_user or editor')
-  return merchant
+function withCampaigns<T extends Caller>(request: FastifyRequest, caller: T): T {
+  requireRight(caller, isRead(request) ? 'readCampaigns' : 'changeCampaigns')
+  return caller
 }
 
 /**
- * Returns the calling partner.
+ * Returns the partner that calls an operation on campaigns.
  * @throws DomainError 'forbidden' when the caller is not a bank or a merchant, or the role does not allow the request
  */
 export function partnerOf(request: FastifyRequest): BankCaller | MerchantCaller {
-  if (request.caller?.type === 'bank') return editingBankOf(request)
-  if (request.caller?.type !== 'retailer')
+  const { caller } = request
+  if (caller?.type !== 'bank' && caller?.type !== 'retailer')
     throw new DomainError('forbidden', 'This operation is for banks and merchants')
-  return isRead(request) ? merchantOf(request) : editingMerchantOf(request)
+  return withCampaigns(request, caller)
 }
 
 function refusal(check: () => unknown): Error | undefined {

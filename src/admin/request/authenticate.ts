@@ -1,6 +1,6 @@
 /**
  * Authenticates callers of the operator's interface: the holder of the operator's key, and the platform's own users
- * with a token, as bearer token or in the portal's cookie. A user with the role `viewer` may only read.
+ * with a token, as bearer token or in the portal's cookie. Which of them may only read: `roles.ts`.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -16,6 +16,7 @@ import type { AddressLimit } from '../../access/throttle.ts'
 import { originOf } from '../../audit-log/request/origin.ts'
 import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/actor.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
+import { hasRight, needsRole, rolesWith } from '../../roles.ts'
 
 export type OperatorDeps = AuthenticateDeps & {
   /** The operator's keys. All of them are accepted, so that a key can be replaced without downtime. */
@@ -28,9 +29,9 @@ export type OperatorDeps = AuthenticateDeps & {
  * used.
  *
  * @throws DomainError 'unauthenticated' without the operator's key or a valid token; 'forbidden' for a partner's token,
- *   for a change by a `viewer`, and for a change by cookie that does not come from the platform's own pages; 'too-many'
- *   after too many wrong keys; 'unavailable' when revocations could not be read for 10 seconds; 'address-not-allowed'
- *   and 'mfa-needed' when the policy of the platform's account forbids the request
+ *   for a role that does not allow the operation, and for a change by cookie that does not come from the platform's own
+ *   pages; 'too-many' after too many wrong keys; 'unavailable' when revocations could not be read for 10 seconds;
+ *   'address-not-allowed' and 'mfa-needed' when the policy of the platform's account forbids the request
  */
 export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): void {
   const isKey = keyCheck(deps.operatorKeys)
@@ -70,8 +71,8 @@ function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | u
   if (read instanceof DomainError) return withOwnText(read)
   const { caller } = read
   if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')
-  if (caller.role !== 'admin' && !isForViewers(request))
-    return new DomainError('forbidden', 'This operation needs the role admin')
+  const right = isForReaders(request) ? 'readPlatform' : 'changePlatform'
+  if (!hasRight(caller, right)) return new DomainError('forbidden', needsRole(rolesWith('platform', right)))
   request.caller = { ...caller, trace: traceOf(request, caller) }
   checkAccessAfterBody(request, read, deps)
   return undefined
@@ -90,12 +91,13 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** This operation only reads. It has a body, because the searched values must not be in a URL. */
     isSearch?: boolean
-    /** This operation only reads, but the role `viewer` may not use it. */
+    /** This operation only reads, but needs the right to make changes. */
     needsAdmin?: boolean
   }
 }
 
-function isForViewers(request: FastifyRequest): boolean {
+/** Whether the right to read is enough for a request. */
+function isForReaders(request: FastifyRequest): boolean {
   const { isSearch, needsAdmin } = request.routeOptions.config
   return (isRead(request) || isSearch === true) && needsAdmin !== true
 }

@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
-import { onlyBanks } from '../../access/request/callers.ts'
+import { onlyBanksOfCampaigns } from '../../access/request/callers.ts'
 import { DomainError } from '../../errors.ts'
 import { polledAnswerHeaders, sendPolled } from '../../http/answer/polled-answer.ts'
 import type { App } from '../../http/app.ts'
@@ -28,7 +28,7 @@ const notDecidable =
   'described; the bank has already decided otherwise, or the campaign no longer awaits decisions'
 
 export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyBanks(app, deps)
+  onlyBanksOfCampaigns(app, deps)
   await app.register(bankListRoutes, deps)
   confirmParticipationRoute(app, deps)
   rejectParticipationRoute(app, deps)

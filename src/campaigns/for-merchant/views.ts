@@ -1,7 +1,8 @@
 /** Builds the responses about campaigns for merchants (contract/campaigns.md, "Detail for the merchant"). */
 
-import { type MerchantCaller, mayChange } from '../../caller.ts'
+import type { MerchantCaller } from '../../caller.ts'
 import { pageView } from '../../http/paging.ts'
+import { hasRight } from '../../roles.ts'
 import { type EditedCampaign, editable } from '../lifecycle/editable-fields.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { BankStatus } from '../lifecycle/transitions.ts'
@@ -25,7 +26,7 @@ export function detailsText(details: Details, merchant: MerchantCaller, now: Dat
     retailer: { retailerId: details.merchantId, name: details.retailerName },
     country: details.country,
     banks: details.banks.map(invitedBankView),
-    permissions: mayChange(merchant) ? permissions(details, now) : onlyReading,
+    permissions: hasRight(merchant, 'changeCampaigns') ? permissions(details, now) : onlyReading,
     statistics: statistics(details),
   }
   return `${card},${JSON.stringify(rest).slice(1, -1)},"terminals":${terminals}}`

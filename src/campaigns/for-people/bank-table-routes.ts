@@ -4,7 +4,7 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
-import { onlyBanks } from '../../access/request/callers.ts'
+import { onlyBanksOfCampaigns } from '../../access/request/callers.ts'
 import { listingView, maxScanned } from '../../http/paging.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { sendVersion } from '../for-merchant/details-views.ts'
@@ -22,7 +22,7 @@ const common = { tags: ['Portal'], security: secured }
 
 export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   const { pageReads, clock } = deps
-  onlyBanks(app, deps)
+  onlyBanksOfCampaigns(app, deps)
 
   app.get(
     '/cashbacks',

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
-import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
+import { onlyPartnersOfCampaigns, partnerOf } from '../../access/request/callers.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
@@ -36,7 +36,7 @@ const aboutFile =
   'UTF-8 with a byte order mark. A text that a spreadsheet would take for a formula begins with an apostrophe.'
 
 export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyPartners(app, deps)
+  onlyPartnersOfCampaigns(app, deps)
   exportCampaignsRoute(app, deps)
   downloadTerminalsRoute(app, deps)
   downloadSegmentRoute(app, deps)

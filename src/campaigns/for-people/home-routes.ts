@@ -1,6 +1,6 @@
 /** The home page of a partner's people, below `/portal`: open tasks and counts. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
+import { onlyPartnersOfCampaigns, partnerOf } from '../../access/request/callers.ts'
 import { pageView, skipped } from '../../http/paging.ts'
 import { cashbackErrors, secured } from '../../http/schemas.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
@@ -17,7 +17,7 @@ type Params = { page: number; pageSize: number; waitsFor?: 'me' | 'other'; kind?
 
 export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   const { pageReads, clock } = deps
-  onlyPartners(app, deps)
+  onlyPartnersOfCampaigns(app, deps)
 
   const readHome = async (database: Database, party: Party, params: Params) => {
     const [campaigns, counts, imposed] = await Promise.all([

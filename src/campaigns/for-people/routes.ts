@@ -4,7 +4,7 @@
  */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
+import { onlyPartnersOfCampaigns, partnerOf } from '../../access/request/callers.ts'
 import type { App } from '../../http/app.ts'
 import { pageView } from '../../http/paging.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
@@ -21,7 +21,7 @@ const common = { tags: ['Portal'], security: secured }
 const unknown = 'There is no such campaign, or the bank is not invited'
 
 export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyPartners(app, deps)
+  onlyPartnersOfCampaigns(app, deps)
   findTerminalsRoute(app, deps)
   readOwnTerminalsRoute(app, deps)
   readSegmentRoute(app, deps)

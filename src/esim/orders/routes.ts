@@ -3,8 +3,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { type AuthenticateDeps, authenticate, bankOf } from '../../access/request/authenticate.ts'
-import { callerName, mayChange } from '../../caller.ts'
+import { type AuthenticateDeps, authenticate, bankOf, isRead } from '../../access/request/authenticate.ts'
+import { requireRight } from '../../access/request/callers.ts'
+import { callerName } from '../../caller.ts'
 import type { Clock } from '../../clock.ts'
 import { DomainError } from '../../errors.ts'
 import { createSharedText } from '../../http/answer/shared-text.ts'
@@ -26,7 +27,7 @@ import { confirmedView, offerView, operatorView, orderView } from './views.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True: the answer contains activation data, so people with read-only roles must not get it. */
+    /** True: the answer contains activation data, so the right to read sales is not enough. */
     showsSecrets?: boolean
   }
 }
@@ -65,7 +66,7 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
 
 /** The operations. They are a separate plugin, because they need a token and the documentation does not. */
 const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
-  limitRate(api, deps)
+  guardRequests(api, deps)
   listOperatorsRoute(api, deps)
   listTariffsRoute(api, deps)
   reserveOrderRoute(api, deps)
@@ -340,22 +341,17 @@ function cancelOrderRoute(api: App, deps: EsimRoutesDeps): void {
 const viewOf = async (catalogue: Catalogue, order: Order) => orderView(order, await catalogue.tariffOf(order.tariffId))
 
 /**
- * Adds hooks that run before every operation. They authenticate the caller, refuse the operations that a person with
- * the role VIEWER must not use, and count the request against the bank's rate limit.
+ * Adds hooks that run before every operation. They authenticate the caller, refuse what the caller's role does not
+ * allow, and count the request against the bank's rate limit.
  */
-function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
+function guardRequests(api: FastifyInstance, deps: EsimRoutesDeps): void {
   const { rateLimiter } = deps
   authenticate(api, deps)
   api.addHook('onRequest', (request, _, done) => {
     const bank = bankOf(request)
-    const reads = request.method === 'GET' || request.method === 'HEAD'
-    const allowed =
-      bank.userType === 'gateway_user' || mayChange(bank) || (reads && !request.routeOptions.config.showsSecrets)
-    done(
-      allowed
-        ? undefined
-        : new DomainError('forbidden', 'People with the role VIEWER only read, without activation data'),
-    )
+    const isPlainRead = isRead(request) && !request.routeOptions.config.showsSecrets
+    requireRight(bank, isPlainRead ? 'readSales' : bank.userType === 'gateway_user' ? 'sellAsSystem' : 'sell')
+    done()
   })
   if (!rateLimiter) return
   api.addHook('onRequest', (request, reply) =>

@@ -11,7 +11,7 @@ import { createSharedText } from '../../http/answer/shared-text.ts'
 import type { App } from '../../http/app.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
-import { banksOnly } from '../../partner/allowed-roles.ts'
+import { orderReaders } from '../../partner/allowed-roles.ts'
 import { finitePage, growingPage, type KeyKind, type Position, readCursor } from '../../partner/lists.ts'
 import { callerAccount } from '../../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../../partner/request/documents.ts'
@@ -36,7 +36,7 @@ type SendOrder = ReturnType<typeof createSendOrder>
 const notFound = { 404: 'The bank has no such order' }
 
 const head = (operationId: string, summary: string, description: string) =>
-  operation('Orders', banksOnly, { operationId, summary, description })
+  operation('Orders', orderReaders, { operationId, summary, description })
 
 export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDeps> = async (app, deps) => {
   // The routes share one cache of JSON texts, one for each order object. `OrderLookUp` returns a new object when an

@@ -1,8 +1,9 @@
-/** The routes of eSIM sales for a bank's people, below `/portal/esim`. Every role of a bank may use them. */
+/** The routes of eSIM sales for a bank's people, below `/portal/esim`. They need the right to read sales. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type AuthenticateDeps, authenticate, bankOf } from '../../access/request/authenticate.ts'
+import { requireRight } from '../../access/request/callers.ts'
 import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { sendPieces } from '../../http/answer/long-answer.ts'
@@ -34,7 +35,7 @@ const errors = cashbackErrors({ 400: 'The query is invalid', 403: 'The caller is
 export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async (app, deps) => {
   authenticate(app, deps)
   app.addHook('onRequest', async request => {
-    bankOf(request)
+    requireRight(bankOf(request), 'readSales')
   })
   findOrdersRoute(app, deps)
   searchOrderByProfileRoute(app, deps)

@@ -1,7 +1,7 @@
 /** The settlement act, as data and as a PDF. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
+import { onlyPartnersOfCampaigns, partnerOf } from '../../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
 import { CampaignPath } from '../../campaigns/schemas.ts'
 import { broken } from '../../error-rules.ts'
@@ -27,7 +27,7 @@ const errors = cashbackErrors({
 })
 
 export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyPartners(app, deps)
+  onlyPartnersOfCampaigns(app, deps)
 
   app.get(
     '/cashbacks/:cashbackId/settlement-act',

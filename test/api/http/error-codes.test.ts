@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { merchantRoles, platformRoles } from '../../../src/caller.ts'
+import { rolesOfPeople } from '../../../src/roles.ts'
 import { createCampaign, openCampaignBank, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { advance, type Bank, openBank } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
@@ -132,7 +132,7 @@ test('the portal’s and the operator’s errors tell which rule each field brea
   assert.deepEqual(rulesOf(await admin('/users', { ...user, role: 'king' })), [
     400,
     'invalid',
-    [{ field: 'role', rule: 'one-of', params: { values: platformRoles.join(', ') } }],
+    [{ field: 'role', rule: 'one-of', params: { values: rolesOfPeople.platform.join(', ') } }],
   ])
   assert.deepEqual(rulesOf(await admin('/users', { ...user, login: '', nick: 'x' })), [
     400,
@@ -160,7 +160,7 @@ test('the portal’s and the operator’s errors tell which rule each field brea
 })
 
 test('a person’s request gets the broken rules in a header where the contract fixes the body; a system’s does not', async () => {
-  const person = await openBrowser(platform, { merchant: 'grocer' }, merchantRoles[0])
+  const person = await openBrowser(platform, { merchant: 'grocer' }, rolesOfPeople.retailer[0])
   const body = { name: ' ', countryCode: 'U\u0456', sku: [''], minAmount: 2.001 }
   const create = (by: Pick<Partner, 'call'>) => by.call('POST', '/cashbacks/for-merchant', { body })
   const [seen, unseen] = [await create(person), await create(merchant)]
@@ -182,7 +182,7 @@ test('a person’s request gets the broken rules in a header where the contract 
 })
 
 test('the header of broken rules is short and in ASCII, however many and however named they are', async () => {
-  const person = await openBrowser(platform, { merchant: 'grocer' }, merchantRoles[0])
+  const person = await openBrowser(platform, { merchant: 'grocer' }, rolesOfPeople.retailer[0])
   const body = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`${'поле'.repeat(10)}${index}`, 1]))
   const { headers } = await person.call('POST', '/cashbacks/for-merchant', { body })
   const header = headers.get('perkline-error-rules') ?? ''

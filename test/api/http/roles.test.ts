@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { addUser } from '../../../src/access/operations.ts'
-import type { bankRoles, merchantRoles, platformRoles } from '../../../src/caller.ts'
+import type { BankSystemRole, rolesOfPeople, rolesOfSystems } from '../../../src/roles.ts'
 import { type Operation, operations } from '../../support/openapi-operations.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -67,34 +67,35 @@ const merchantEditor: Row = [...merchantReader, 'changeCampaignsOfMerchants']
 const integrator: Row = ['changeWebhooks', 'readAuditLog']
 const staff: Row = ['readPlatform', 'readEvents', 'readAuditLog']
 
-type Rows<Role extends string> = Record<Role, Row>
-const people = {
+type OfPeople = { [Kind in keyof typeof rolesOfPeople]: Record<(typeof rolesOfPeople)[Kind][number], Row> }
+type OfSystems = { [Kind in keyof typeof rolesOfSystems]: Record<(typeof rolesOfSystems)[Kind][number], Row> }
+const people: OfPeople = {
   bank: {
     ADMIN: [...person, ...bankEditor, ...integrator, 'manageAccount'],
     EDITOR: [...person, ...bankEditor],
     VIEWER: [...person, 'readSales', 'readStatements'],
-  } satisfies Rows<(typeof bankRoles)[number]>,
-  merchant: {
+  },
+  retailer: {
     admin_user: [...person, ...merchantEditor, ...integrator, 'manageAccount'],
     editor: [...person, ...merchantEditor],
     viewer: [...person, ...merchantReader],
-  } satisfies Rows<(typeof merchantRoles)[number]>,
+  },
   platform: {
     admin: [...person, ...staff, 'changeWebhooks', 'changePlatform', 'manageAccount'],
     viewer: [...person, ...staff],
-  } satisfies Rows<(typeof platformRoles)[number]>,
+  },
 }
-const systems = {
+const systems: OfSystems = {
   bank: {
     ADMIN: ['everybody', ...bankEditor, ...integrator],
     EDITOR: ['everybody', ...bankEditor],
     VIEWER: ['everybody', 'readSales', 'sell', 'readStatements'],
-  } satisfies Rows<(typeof bankRoles)[number]>,
-  merchant: { gateway: ['everybody', ...merchantEditor, ...integrator] } satisfies Rows<'gateway'>,
+  },
+  retailer: { gateway: ['everybody', ...merchantEditor, ...integrator] },
   platform: {},
 }
-type Kind = keyof typeof people
-const kinds: readonly Kind[] = ['bank', 'merchant', 'platform']
+type Kind = keyof OfPeople
+const kinds: readonly Kind[] = ['bank', 'retailer', 'platform']
 
 let platform: TestPlatform
 before(async () => {
@@ -102,20 +103,19 @@ before(async () => {
 })
 after(() => platform.close())
 
-const owners = { bank: { bank: 'alpha' }, merchant: { merchant: 'grocer' }, platform: 'platform' } as const
-const accounts = { bank: 'bank', merchant: 'retailer', platform: 'platform' } as const
+const owners = { bank: { bank: 'alpha' }, retailer: { merchant: 'grocer' }, platform: 'platform' } as const
 
 async function personToken(kind: Kind, role: string): Promise<string> {
   const login = `${kind}-${role}`.toLowerCase()
   const password = 'correct horse battery staple'
   await addUser({ database: platform.platform.database }, { owner: owners[kind], login, role, password })
-  const body = { typeAccount: accounts[kind], login, password }
+  const body = { typeAccount: kind, login, password }
   const answer = await platform.call('POST', '/auth/login', { body })
   return answer.body.access_token
 }
 
 const systemToken = (kind: Kind, role: string): Promise<string> =>
-  kind === 'bank' ? platform.bankToken('alpha', role as (typeof bankRoles)[number]) : platform.merchantToken()
+  kind === 'bank' ? platform.bankToken('alpha', role as BankSystemRole) : platform.merchantToken()
 
 const guarded = operations.filter(({ operation }) => operation.security?.length > 0)
 /** Calls an operation with an unknown parameter. Most operations refuse it, so that the walk changes next to nothing. */
@@ -153,13 +153,15 @@ for (const kind of kinds)
 suite('the Partner API', () => {
   const ofPartners = guarded.filter(({ file }) => file === 'partner.json')
 
+  const named = { bank: 'bank', retailer: 'merchant', platform: 'platform' } as const
+
   test('its document names the roles of each operation', () => {
     for (const { operation } of ofPartners)
       for (const kind of kinds) {
         const rows = [...Object.entries<Row>(people[kind]), ...Object.entries<Row>(systems[kind])]
         const allowed = rows.filter(([, row]) => operationsOf(row).includes(operation.operationId))
         const roles = [...new Set(allowed.map(([role]) => role))]
-        assert.deepEqual(operation['x-roles'][kind].toSorted(), roles.toSorted(), operation.operationId)
+        assert.deepEqual(operation['x-roles'][named[kind]].toSorted(), roles.toSorted(), operation.operationId)
       }
   })
 
