@@ -77,13 +77,14 @@ export async function findPerson(deps: LogInDeps, client: Client, input: Passwor
 /** Whether the person may log in at this port (`admitsStaff`) and, by the account's policy, from this address. */
 function isAdmitted(deps: LogInDeps, client: Client, person: User): boolean {
   if (person.account.type === 'platform' && !deps.admitsStaff) return false
-  const caller = callerOf(person, client)
+  const caller = callerOfPerson(person, client)
   const isAdmitted = deps.refusals.admitsAddress(caller, client.address)
   if (!isAdmitted) deps.refusalSums.add({ action: 'address.refused', caller, trace: client.trace })
   return isAdmitted
 }
 
-export const callerOf = (
+/** The caller that a person is, for records about the person's login. */
+export const callerOfPerson = (
   { account, userId }: Pick<User, 'account' | 'userId'>,
   { trace }: Pick<Client, 'trace'>,
 ): Caller => ({
@@ -181,7 +182,7 @@ export async function answerChallenge(
   const mayEnter = person && !person.disabled && !person.suspended && isAdmitted(deps, client, person)
   const issued = mayEnter ? await withCode(deps, client, { person, ...input, challengeHash: hash }) : null
   if (person && issued) return { person, issued }
-  const caller = person && callerOf(person, client)
+  const caller = person && callerOfPerson(person, client)
   const lacking = person && !mayEnter ? 'access' : 'code'
   await noteRefused(deps, { caller, login: person?.login ?? null, trace: client.trace, lacking })
   return null
@@ -195,7 +196,7 @@ async function withCode(
 ): Promise<Issued | null> {
   const { person, method, code, challengeHash } = input
   const { userId } = person
-  const origin = originOfCaller(callerOf(person, client))
+  const origin = originOfCaller(callerOfPerson(person, client))
   const attempt = () =>
     prove(deps.database, async transaction => {
       await lockUser(transaction, userId)
@@ -222,7 +223,7 @@ async function openSession(
   const { tokens } = deps
   const sessionId = randomUUID()
   const minutes = person.sessionMinutes ?? defaultSessionMinutes
-  const caller = callerOf(person, client)
+  const caller = callerOfPerson(person, client)
   const token = tokens.issue(caller, { sessionId, minutes })
   const expiresAt = tokens.read(token)?.expiresAt
   if (!expiresAt) throw new Error('A token that was just made is not valid')

@@ -13,7 +13,7 @@ import {
   answerChallenge,
   type Challenge,
   type Client,
-  callerOf,
+  callerOfPerson,
   type Found,
   findPerson,
   type Issued,
@@ -188,7 +188,7 @@ async function tryPassword<Result extends Issued | Challenge>(
   await loginThrottle.check(address, input.login)
   if (!isKnownAddress) refuseFor(await claimAttempt(database, input.login))
   const found = await findPerson(deps, client, input)
-  if (found.person) client.namePerson(callerOf(found.person, client))
+  if (found.person) client.namePerson(callerOfPerson(found.person, client))
   const result = found.person && (await enter(found.person))
   if (result === null || holder === null) {
     const lacking = lackingOf(deps, found)

@@ -16,7 +16,7 @@ import { type FactorDeps, type FactorMethod, factorMethods, refreshFactor } from
 import type { Issued } from './log-in.ts'
 import { isChallenge, type Logins } from './logins.ts'
 import { endToken } from './operations.ts'
-import { type AuthenticateDeps, callerOf, readTokenOf, tokenOf } from './request/authenticate.ts'
+import { type AuthenticateDeps, admitToken, callerOf, tokenOf } from './request/authenticate.ts'
 import { clientOf } from './request/client.ts'
 import { countMalformed } from './request/malformed.ts'
 import { originOf } from './request/same-origin.ts'
@@ -130,7 +130,7 @@ async function refreshed(
   request: FastifyRequest,
   { signal, ...input }: { method: 'password' | FactorMethod; code: string; signal: AbortSignal },
 ) {
-  const read = readTokenOf(request, deps)
+  const read = admitToken(request, deps)
   if (read instanceof DomainError) throw read
   const { caller, id: sessionId } = read
   if (caller.userType !== 'portal_user') throw new DomainError('forbidden', 'This operation is for people')

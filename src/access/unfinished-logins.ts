@@ -6,7 +6,7 @@
 
 import type { Database } from '../db/database.ts'
 import { takeExpired } from './factors/factor-store.ts'
-import { callerOf } from './log-in.ts'
+import { callerOfPerson } from './log-in.ts'
 import { noteWithoutCode } from './login-store.ts'
 import type { LoginFailure } from './proofs.ts'
 import type { RefusalSums } from './refusal-sums.ts'
@@ -29,7 +29,7 @@ export async function tellUnfinishedLogins({
   const unanswered = expired.flatMap(({ from, ...person }) => (from === null ? [] : [{ ...person, from }]))
   for (const { userId, account, from } of unanswered) {
     const trace = { ...from, requestId: '' }
-    const caller = callerOf({ account, userId }, { trace })
+    const caller = callerOfPerson({ account, userId }, { trace })
     refusalSums.add({ action: 'login.refused', caller, trace, lacking: 'no-code' })
     observeFailure({ by: 'code', outcome: 'missing', address: from.address })
   }

@@ -40,7 +40,7 @@ export type AuthenticateDeps = {
  */
 export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void {
   app.addHook('onRequest', (request, _, done) => {
-    const read = readTokenOf(request, deps)
+    const read = admitToken(request, deps)
     if (read instanceof DomainError) return done(read)
     request.caller = { ...read.caller, trace: traceOf(request, read.caller) }
     checkAccessAfterBody(request, read, deps)
@@ -74,14 +74,20 @@ export function personOf(request: FastifyRequest): { caller: Caller; userId: str
   return { caller, userId: caller.subject, sessionId }
 }
 
-/** The caller, or the error for a token that is missing, invalid or not allowed here. */
+/** The caller of a request, by `admitToken` with all its effects; or the error. */
 export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Caller | DomainError {
-  const read = readTokenOf(request, deps)
+  const read = admitToken(request, deps)
   return read instanceof DomainError ? read : read.caller
 }
 
-/** The content of a request's token, or the error when the token is not accepted. */
-export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): ReadToken | DomainError {
+/**
+ * Reads and checks the token of a request. An admitted token counts as used now (`activity`), keeps the connection open
+ * longer, and for a person its session is what `personOf` returns. A refusal by the account's address list is counted
+ * for the audit log.
+ *
+ * @returns the content of the token, or the error when the token is not accepted
+ */
+export function admitToken(request: FastifyRequest, deps: AuthenticateDeps): ReadToken | DomainError {
   const token = tokenOf(request, deps.publicUrl)
   const read = token === null ? null : deps.tokens.read(token)
   if (token === null) return new DomainError('unauthenticated', 'A bearer token is needed')

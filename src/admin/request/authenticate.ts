@@ -6,10 +6,10 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   type AuthenticateDeps,
+  admitToken,
   bearerToken,
   checkAccessAfterBody,
   isRead,
-  readTokenOf,
 } from '../../access/request/authenticate.ts'
 import { traceOf } from '../../access/request/trace.ts'
 import type { AddressLimit } from '../../access/throttle.ts'
@@ -67,7 +67,7 @@ export function keyCheck(operatorKeys: readonly string[]): (input: string | null
  * @returns why the request is refused
  */
 function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | undefined {
-  const read = readTokenOf(request, deps)
+  const read = admitToken(request, deps)
   if (read instanceof DomainError) return withOwnText(read)
   const { caller } = read
   if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')

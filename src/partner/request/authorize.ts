@@ -20,7 +20,7 @@ export const rolesKeyword = 'x-roles'
 export function authorize(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => {
-    const refusal = refusalOf(callerOf(request), rolesOf(request))
+    const refusal = refusalOf(authorizedCaller(request), rolesOf(request))
     done(refusal === null ? undefined : new DomainError('forbidden', refusal))
   })
 }
@@ -33,10 +33,10 @@ function rolesOf({ routeOptions }: FastifyRequest): Roles {
 }
 
 /** The caller of a request of the Partner API. */
-function callerOf({ caller }: FastifyRequest): Caller {
+function authorizedCaller({ caller }: FastifyRequest): Caller {
   if (caller === null) throw new Error('The route is not behind authorize()')
   return caller
 }
 
 /** The account whose objects a request concerns. */
-export const callerAccount = (request: FastifyRequest): Account => accountOf(callerOf(request))
+export const callerAccount = (request: FastifyRequest): Account => accountOf(authorizedCaller(request))
