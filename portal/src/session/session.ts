@@ -6,12 +6,14 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
 import { forgetKeys } from '../api/once.ts'
+import type { components } from '../api/schema/perkline.ts'
 import { draftsRemovedAt, removeDraftsOf } from './draft-store.ts'
 
 export const accountTypes = ['retailer', 'bank', 'platform'] as const
 export type AccountType = (typeof accountTypes)[number]
 
-export type Role = 'admin_user' | 'editor' | 'viewer' | 'gateway' | 'ADMIN' | 'EDITOR' | 'VIEWER' | 'admin'
+/** All roles, also `gateway`, which only systems have. */
+export type Role = components['schemas']['Session']['role']
 
 export type Session = {
   typeAccount: AccountType

@@ -1,5 +1,6 @@
 /** Names of the kinds of accounts and of the roles of people, and what fields for passwords share. */
 import { dictionary } from '../i18n/texts.ts'
+import type { Role } from './session.ts'
 
 export const sessionTexts = dictionary({
   en: {
@@ -14,7 +15,7 @@ export const sessionTexts = dictionary({
       EDITOR: 'Editor',
       VIEWER: 'Viewer',
       admin: 'Administrator',
-    },
+    } satisfies Record<Role, string>,
   },
   uk: {
     showPassword: 'Показати пароль',

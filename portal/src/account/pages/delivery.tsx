@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
-import { isManager } from '../../session/rights.ts'
+import { mayChangeWebhooks } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import { useConfirm } from '../../ui/confirm.tsx'
@@ -63,7 +63,7 @@ export function DeliveryPage() {
 
 function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<typeof Attempts>[0]['query'] }) {
   const texts = useTexts(webhookTexts)
-  const mayChange = isManager(useSession())
+  const showsActions = mayChangeWebhooks(useSession())
   const endpointExists = useEndpointExists()
   const { type, state, sequence, replayId, createdAt, nextAttemptAt } = delivery
   const kind = sequence === 0 ? texts.deliveries.isTest : replayId !== null ? texts.deliveries.isReplay : undefined
@@ -74,7 +74,7 @@ function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<type
         title={type}
         badge={<StatusBadge of="delivery" status={state} />}
         lead={kind}
-        actions={mayChange && endpointExists && <Actions delivery={delivery} />}
+        actions={showsActions && endpointExists && <Actions delivery={delivery} />}
       />
       <Stack gap="lg">
         {endpointExists === false && <Alert color="gray">{texts.delivery.endpointDeleted}</Alert>}

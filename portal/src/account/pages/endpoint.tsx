@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { isManager } from '../../session/rights.ts'
+import { mayChangeWebhooks } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
@@ -45,7 +45,7 @@ function Whole({ endpoint }: { endpoint: Endpoint & { etag: string | null } }) {
   const texts = useTexts(webhookTexts)
   const { page, ...filters } = route.useSearch()
   const setSearch = useSetSearch<DeliveriesSearch>()
-  const mayChange = isManager(useSession())
+  const showsActions = mayChangeWebhooks(useSession())
   const { endpointId, url, description, disabledReason } = endpoint
   return (
     <>
@@ -53,7 +53,7 @@ function Whole({ endpoint }: { endpoint: Endpoint & { etag: string | null } }) {
         back={<BackLink to="/account/webhooks">{texts.title}</BackLink>}
         title={url}
         lead={description}
-        actions={mayChange && <EndpointActions endpoint={endpoint} />}
+        actions={showsActions && <EndpointActions endpoint={endpoint} />}
       />
       <Stack gap="lg">
         {disabledReason === 'operator' && <Alert color="orange">{texts.byOperator}</Alert>}

@@ -6,6 +6,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
+import { rolesOfBankSystems } from '../../session/rights.ts'
 import { sessionTexts } from '../../session/texts.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
@@ -27,7 +28,6 @@ import type { AccountListSearch } from '../search.ts'
 import { accountTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/account/credentials')
-const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
 
 /** The credentials of the account's systems. */
 export function OwnCredentialsPage() {
@@ -149,7 +149,7 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
   const fresh = useFreshFactor()
   const onSuccess = useShowSecret()
   const changed = useAccountChanged()
-  const form = useForm({ initialValues: { label: '', role: 'EDITOR' as (typeof bankRoles)[number] } })
+  const form = useForm({ initialValues: { label: '', role: 'EDITOR' as (typeof rolesOfBankSystems)[number] } })
   const { place, clear, rest } = useFieldErrors(form, ['label', 'role'])
   const issue = useMutation({
     mutationFn: ({ label, role }: typeof form.values) => {
@@ -171,7 +171,7 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
           <Select
             label={texts.role}
             allowDeselect={false}
-            data={bankRoles.map(value => ({ value, label: roles[value] ?? value }))}
+            data={rolesOfBankSystems.map(value => ({ value, label: roles[value] ?? value }))}
             {...form.getInputProps('role')}
           />
         )}

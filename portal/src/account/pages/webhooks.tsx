@@ -2,7 +2,7 @@ import { Button, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useQuery } from '@tanstack/react-query'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { isManager } from '../../session/rights.ts'
+import { mayChangeWebhooks } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
@@ -27,7 +27,7 @@ export function WebhooksPage() {
         title={texts.title}
         lead={texts.lead}
         actions={
-          isManager(session) && (
+          mayChangeWebhooks(session) && (
             <Button
               onClick={() =>
                 modals.open({ title: texts.add, children: <EndpointForm typeAccount={session.typeAccount} /> })
@@ -44,7 +44,7 @@ export function WebhooksPage() {
         query={query}
         rows={query.data}
         rowKey={({ endpointId }) => endpointId}
-        empty={<Empty title={texts.none} text={isManager(session) ? texts.noneText : texts.noneToRead} />}
+        empty={<Empty title={texts.none} text={mayChangeWebhooks(session) ? texts.noneText : texts.noneToRead} />}
       />
     </>
   )

@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
+import { rolesOfBankSystems } from '../../session/rights.ts'
 import { sessionTexts } from '../../session/texts.ts'
 import { focusFirst } from '../../ui/focus-first.ts'
 import { FormFrame } from '../../ui/form-frame.tsx'
@@ -15,8 +16,6 @@ import { operatorTexts } from '../texts.ts'
 import type { Owner } from './owner.ts'
 import { PartnerSelect } from './partner-select.tsx'
 import { type Issued, showSecret } from './secret.tsx'
-
-const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
 
 const firstOwner = (owner: Owner = { kind: 'bank', code: '' }) => ({ kind: owner.kind, partner: owner.code })
 
@@ -99,7 +98,7 @@ export function CredentialForm(props: { owner?: Owner; onMade?: (issued: Issued)
       {kind === 'bank' && (
         <NativeSelect
           label={texts.role}
-          data={bankRoles.map(value => ({ value, label: roles[value] }))}
+          data={rolesOfBankSystems.map(value => ({ value, label: roles[value] }))}
           {...form.getInputProps('role')}
         />
       )}
