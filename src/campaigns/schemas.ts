@@ -1,6 +1,6 @@
 /** Schemas that several campaign operations share. Validation, types, answers and the OpenAPI document come from them. */
 import Type from 'typebox'
-import { instant, uuid } from '../http/schemas.ts'
+import { cashbackErrors, instant, uuid } from '../http/schemas.ts'
 import { campaignStatuses } from './lifecycle/transitions.ts'
 
 export const CampaignStatus = Type.Enum([...campaignStatuses], {
@@ -22,6 +22,16 @@ export const OperationResult = Type.Object(
 /** How a repeated step of a campaign is answered (contract/http.md, "Versions of a campaign"). */
 export const repeatedStep =
   'A repeated call is answered with success again. Nothing changes; `status` and `updatedAt` are those of now.'
+
+/**
+ * The error answers of an operation on one campaign that merchants may call.
+ * @param causes for each status code, the cause in words
+ */
+export const campaignErrors = (causes: Record<number, string>) =>
+  cashbackErrors({
+    403: 'The caller is of the wrong kind, its role does not allow this, or the campaign belongs to another merchant',
+    ...causes,
+  })
 
 /** The path of a campaign whose id must be a UUID. */
 export const CampaignPath = Type.Object({ cashbackId: uuid('The campaign') })

@@ -6,7 +6,10 @@ import { errorAnswers } from './openapi/operations.ts'
 export const closed = { additionalProperties: false }
 export const secured = [{ bearerToken: [] }]
 
-/** Ids of the sample directory, so that readers can try the examples. */
+/**
+ * Ids of the sample directory, so that readers can try the examples. Words of a field's description decide which id it
+ * shows.
+ */
 const sampleIds: readonly [of: RegExp, id: string][] = [
   [/payment system/i, '5b0c3c1e-0d0a-4c5e-8f56-2f6b1a1d0001'],
   [/bank/i, '6f1d0c52-7a3e-4b8c-9d21-0a5be7c4f101'],
@@ -17,6 +20,7 @@ const exampleFor = (description: string): string =>
 
 export const instant = (description: string, example = '2026-12-01T00:00:00.000Z') =>
   Type.String({ format: 'date-time', description, examples: [example] })
+/** @param example default: an id that fits the description, see `sampleIds` */
 export const uuid = (description: string, example = exampleFor(description)) =>
   Type.String({ format: 'uuid', description, examples: [example] })
 
@@ -31,7 +35,7 @@ export const NoBody = Type.Object({}, { ...closed, title: 'NoBody' })
 
 const common = {
   401: 'The token is missing, expired or invalid',
-  403: 'The caller is of the wrong kind, its role does not allow this, or the campaign belongs to another merchant',
+  403: 'The caller is of the wrong kind, or its role does not allow this',
   429: 'Too many requests: try again after `Retry-After` seconds',
   500: 'Internal error. Quote the request id when you contact support',
   503: 'The platform is temporarily unavailable; try again after `Retry-After` seconds',

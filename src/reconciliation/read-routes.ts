@@ -7,7 +7,7 @@ import { onlyPartnersOfCampaigns, partnerOf } from '../access/request/callers.ts
 import { etagHeader } from '../campaigns/guard-schemas.ts'
 import { instantTag, versionTag } from '../campaigns/lifecycle/expected-version.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
-import { CampaignPath } from '../campaigns/schemas.ts'
+import { CampaignPath, campaignErrors } from '../campaigns/schemas.ts'
 import { downloadHeaders } from '../http/answer/download.ts'
 import type { App } from '../http/app.ts'
 import { pageView } from '../http/paging.ts'
@@ -52,7 +52,7 @@ function readReconciliationRoute(app: App, deps: CampaignRoutesDeps): void {
         querystring: NoQuery,
         response: {
           200: { ...schemas.Reconciliation, headers: { etag: etagHeader } },
-          ...cashbackErrors({ 400: badPath, 404: 'There is no such campaign, or the bank is not invited' }),
+          ...campaignErrors({ 400: badPath, 404: 'There is no such campaign, or the bank is not invited' }),
         },
       },
     },
@@ -83,7 +83,7 @@ function downloadDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
         querystring: NoQuery,
         response: {
           200: csv('The differences, in the order of the bank’s report, then of the merchant’s'),
-          ...cashbackErrors({ 400: badPath, 404: differencesNotFound }),
+          ...campaignErrors({ 400: badPath, 404: differencesNotFound }),
         },
       },
     },
@@ -113,7 +113,7 @@ function findDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
         querystring: schemas.DifferencesQuery,
         response: {
           200: schemas.DifferencePage,
-          ...cashbackErrors({
+          ...campaignErrors({
             400: 'An id is not a UUID, or the query is invalid',
             404: differencesNotFound,
           }),

@@ -8,7 +8,7 @@ import { bankOf, merchantOf } from '../access/request/authenticate.ts'
 import { onlyBanksOfCampaigns, onlyMerchantsOfCampaigns } from '../access/request/callers.ts'
 import { BankGuardHeaders, GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
-import { CampaignPath, OperationResult, repeatedStep } from '../campaigns/schemas.ts'
+import { CampaignPath, campaignErrors, OperationResult, repeatedStep } from '../campaigns/schemas.ts'
 import { resultView } from '../campaigns/views.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
@@ -46,7 +46,7 @@ function acceptReportRoute(app: App, deps: CampaignRoutesDeps): void {
         body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The report is accepted' },
-          ...cashbackErrors({
+          ...campaignErrors({
             400: wrongStage('the merchant’s answer to a report is not awaited'),
             404: noCampaign,
             412: stale,
@@ -79,7 +79,7 @@ function confirmSettlementRoute(app: App, deps: CampaignRoutesDeps): void {
         body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'Settlement is confirmed' },
-          ...cashbackErrors({
+          ...campaignErrors({
             400: wrongStage('reconciliation with this bank is not complete'),
             404: noCampaign,
             412: stale,
@@ -110,7 +110,7 @@ function confirmPaymentRoute(app: App, deps: CampaignRoutesDeps): void {
         body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The compensation is marked as paid' },
-          ...cashbackErrors({ 400: wrongStage('no payment is awaited'), 404: 'There is no such campaign', 412: stale }),
+          ...campaignErrors({ 400: wrongStage('no payment is awaited'), 404: 'There is no such campaign', 412: stale }),
         },
       },
     },

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf, merchantOf } from '../access/request/authenticate.ts'
 import { onlyBanksOfCampaigns, onlyMerchantsOfCampaigns } from '../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
-import { CampaignPath } from '../campaigns/schemas.ts'
+import { CampaignPath, campaignErrors } from '../campaigns/schemas.ts'
 import { idempotentUpload } from '../http/idempotency-key.ts'
 import { cashbackErrors, secured } from '../http/schemas.ts'
 import { formType } from '../http/upload/file-form.ts'
@@ -95,7 +95,7 @@ export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> =
         response: {
           200: schemas.Tried,
           201: schemas.Uploaded,
-          ...cashbackErrors({ ...refusals, 404: 'There is no such campaign, or the bank is not invited to it' }),
+          ...campaignErrors({ ...refusals, 404: 'There is no such campaign, or the bank is not invited to it' }),
         },
       },
     },

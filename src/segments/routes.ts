@@ -5,9 +5,9 @@ import { merchantOf } from '../access/request/authenticate.ts'
 import { onlyMerchantsOfCampaigns } from '../access/request/callers.ts'
 import { GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
-import { CampaignPath } from '../campaigns/schemas.ts'
+import { CampaignPath, campaignErrors } from '../campaigns/schemas.ts'
 import { idempotentUpload } from '../http/idempotency-key.ts'
-import { cashbackErrors, closed, NoQuery, secured, uuid } from '../http/schemas.ts'
+import { closed, NoQuery, secured, uuid } from '../http/schemas.ts'
 import { formType } from '../http/upload/file-form.ts'
 import { createUploadLimit, withFileForm } from '../http/upload/file-upload.ts'
 import { takeUploads, uploadRoute } from '../http/upload/upload-route.ts'
@@ -99,7 +99,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
         body: SegmentForm,
         response: {
           200: Segment,
-          ...cashbackErrors({
+          ...campaignErrors({
             400: 'The form or the file is not as described, the period has ended, or the campaign is closed',
             404: 'There is no such campaign',
             412: stale,

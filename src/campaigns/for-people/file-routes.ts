@@ -17,7 +17,7 @@ import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { csvCell, csvMark } from '../../text/csv-cell.ts'
 import { requireParty } from '../history/parties.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
-import { CampaignPath } from '../schemas.ts'
+import { CampaignPath, campaignErrors } from '../schemas.ts'
 import { CampaignsExportQuery, readFilters, withLists } from './bank-table-query.ts'
 import { campaignsCsv, columnNames } from './csv.ts'
 import { TerminalsExportQuery } from './schemas.ts'
@@ -93,7 +93,7 @@ function downloadTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
         querystring: TerminalsExportQuery,
         response: {
           200: csv('Every terminal that matches'),
-          ...cashbackErrors({
+          ...campaignErrors({
             400: 'The id is not a UUID, or the query is invalid',
             404: 'There is no such campaign, or the bank is not invited',
           }),

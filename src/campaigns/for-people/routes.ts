@@ -7,11 +7,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { onlyPartnersOfCampaigns, partnerOf } from '../../access/request/callers.ts'
 import type { App } from '../../http/app.ts'
 import { pageView } from '../../http/paging.ts'
-import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { NoQuery, secured } from '../../http/schemas.ts'
 import { requireParty } from '../history/parties.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
 import { roundedCustomers } from '../rounded-customers.ts'
-import { CampaignPath } from '../schemas.ts'
+import { CampaignPath, campaignErrors } from '../schemas.ts'
 import { OwnTerminals, Segment, TerminalPage, TerminalsQuery } from './schemas.ts'
 import { findSegmentParts } from './segment-store.ts'
 import { terminalSearch } from './terminal-search.ts'
@@ -43,7 +43,7 @@ function findTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
         querystring: TerminalsQuery,
         response: {
           200: TerminalPage,
-          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is invalid', 404: unknown }),
+          ...campaignErrors({ 400: 'The id is not a UUID, or the query is invalid', 404: unknown }),
         },
       },
     },
@@ -76,7 +76,7 @@ function readOwnTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
         querystring: NoQuery,
         response: {
           200: OwnTerminals,
-          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
+          ...campaignErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
         },
       },
     },
@@ -107,7 +107,7 @@ function readSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
         querystring: NoQuery,
         response: {
           200: Segment,
-          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
+          ...campaignErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
         },
       },
     },

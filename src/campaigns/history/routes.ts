@@ -4,8 +4,8 @@ import Type from 'typebox'
 import { partnerOf } from '../../access/request/callers.ts'
 import type { App } from '../../http/app.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
-import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
-import { CampaignPath } from '../schemas.ts'
+import { NoQuery, secured } from '../../http/schemas.ts'
+import { CampaignPath, campaignErrors } from '../schemas.ts'
 import type { HistoryCursorDeps } from './cursors.ts'
 import { readDecisions, readHistory } from './history.ts'
 import { aboutPages, BankDecision, HistoryAnswer, HistoryQuery } from './schemas.ts'
@@ -35,7 +35,7 @@ function readHistoryRoute(app: App, { pageReads, historyCursors }: Deps): void {
         querystring: HistoryQuery,
         response: {
           200: HistoryAnswer,
-          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is invalid', 404: unknown }),
+          ...campaignErrors({ 400: 'The id is not a UUID, or the query is invalid', 404: unknown }),
         },
       },
     },
@@ -64,7 +64,7 @@ function readDecisionsRoute(app: App, { pageReads }: ReadDeps): void {
         querystring: NoQuery,
         response: {
           200: Type.Array(BankDecision, { description: 'The decisions' }),
-          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
+          ...campaignErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
         },
       },
     },

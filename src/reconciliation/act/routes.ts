@@ -3,13 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { onlyPartnersOfCampaigns, partnerOf } from '../../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
-import { CampaignPath } from '../../campaigns/schemas.ts'
+import { CampaignPath, campaignErrors } from '../../campaigns/schemas.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { disconnectSignal } from '../../http/answer/disconnect-signal.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { limitKeyOf } from '../../http/limits/account.ts'
-import { cashbackErrors, secured } from '../../http/schemas.ts'
+import { secured } from '../../http/schemas.ts'
 import { wallClock } from '../../text/time-zones.ts'
 import { drawAct } from './draw-in-thread.ts'
 import { readAct } from './read.ts'
@@ -21,7 +21,7 @@ const description =
   'For each bank: the totals of both latest reports with the SHA-256 of each file, the differences that were ' +
   'accepted, the compensation, ' +
   'and the dates. A bank gets its own part. Before the merchant has confirmed settlement it is a draft.'
-const errors = cashbackErrors({
+const errors = campaignErrors({
   400: 'The id is not a UUID, the query is invalid, or no reports are exchanged yet',
   404: 'There is no such campaign, or the bank is not invited to it',
 })
