@@ -1,4 +1,4 @@
-/** The entry file of each thread of `piecesOfThread`. */
+/** The entry file of each thread of `resultOfThread`. */
 import { workerData } from 'node:worker_threads'
 import { lowerPriority } from './low-priority.ts'
 

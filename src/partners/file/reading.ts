@@ -1,5 +1,5 @@
 /** Reads a directory file of any size without blocking other requests. */
-import { piecesOfThread } from '../../work/worker-pieces.ts'
+import { resultOfThread } from '../../work/worker-thread.ts'
 import { readDirectory } from './directory-file.ts'
 
 /**
@@ -15,7 +15,5 @@ export async function readDirectoryAside(
 ): Promise<ReturnType<typeof readDirectory>> {
   const characters = [...files.values()].reduce((sum, text) => sum + text.length, yamlText.length)
   if (characters <= fewCharacters) return readDirectory(yamlText, files)
-  const file = new URL('./worker.ts', import.meta.url)
-  for await (const read of piecesOfThread<ReturnType<typeof readDirectory>>(file, { yamlText, files })) return read
-  throw new Error('A thread gives at least one piece')
+  return resultOfThread(new URL('./worker.ts', import.meta.url), { yamlText, files })
 }

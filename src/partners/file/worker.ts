@@ -1,6 +1,6 @@
 /** The worker thread of `readDirectoryAside`. */
 import { workerData } from 'node:worker_threads'
-import { givePieces } from '../../work/worker-pieces.ts'
+import { giveResult } from '../../work/worker-thread.ts'
 import { readDirectory } from './directory-file.ts'
 
-await givePieces([readDirectory(workerData.yamlText, workerData.files)])
+giveResult(readDirectory(workerData.yamlText, workerData.files))

@@ -1,6 +1,6 @@
 /** Draws settlement acts in worker threads, because drawing one takes tens of milliseconds of processor time. */
 import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
-import { piecesOfThread } from '../../work/worker-pieces.ts'
+import { resultOfThread } from '../../work/worker-thread.ts'
 import type { ActStyle } from './pdf.ts'
 import type { SettlementAct } from './read.ts'
 
@@ -26,9 +26,7 @@ export async function drawAct(
 ): Promise<Uint8Array> {
   const end = await places.take(params.partner, params.signal)
   try {
-    const file = new URL('./worker.ts', import.meta.url)
-    for await (const bytes of piecesOfThread<Uint8Array>(file, { act, style })) return bytes
-    throw new Error('A thread gives at least one piece')
+    return await resultOfThread<Uint8Array>(new URL('./worker.ts', import.meta.url), { act, style })
   } finally {
     end()
   }
