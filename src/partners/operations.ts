@@ -5,13 +5,14 @@ import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { notify } from '../db/notifications.ts'
 import { type BrokenRule, broken } from '../error-rules.ts'
-import { DomainError, type Problem } from '../errors.ts'
+import { DomainError } from '../errors.ts'
 import { type Origin, operatorOrigin } from '../outbox/origin.ts'
 import { recordApplied } from './applied-entries.ts'
 import { type Change, type Changes, createChanges } from './changes.ts'
 import { findCatalogue, recordCatalogueChanged, recordTerminalsChanged } from './events.ts'
 import { checkClaims } from './file/claims.ts'
 import type { Directory, DirectoryFile } from './file/directory-file.ts'
+import { type FoundErrors, maxErrors, noErrors } from './file/found-errors.ts'
 import { readDirectoryAside } from './file/reading.ts'
 import { findMailedBanks } from './mailed-banks.ts'
 import * as store from './store.ts'
@@ -39,18 +40,14 @@ export type Applied = {
 export const applyModes = ['apply', 'create'] as const
 export type ApplyMode = (typeof applyModes)[number]
 
-/** The maximum number of errors that are listed; further ones are only counted. */
-const maxErrors = 10_000
-const maxProblems = 20
-
 /**
  * Makes the directory match the file. If there is any error, nothing is changed. Entries and fields that the file
  * leaves out are not changed. Simultaneous calls run one after the other.
  *
  * @param params.files the content of each terminals file, by its path as the YAML text writes it
  * @param params.dryRun true: everything is checked and counted, and nothing is kept
- * @throws DomainError 'invalid' with every error, by path and line; 'conflict' in the mode `create` with every code
- *   that exists
+ * @throws DomainError 'invalid' with the first errors, by path and line, and their number; 'conflict' in the mode
+ *   `create` with the codes that exist; 'too-large' when reading the file needs more memory than there is
  */
 export async function applyDirectory(
   deps: ApplyDeps,
@@ -60,9 +57,14 @@ export async function applyDirectory(
   const apply = async (transaction: Queryable): Promise<Applied> => {
     await store.lockDirectory(transaction)
     const claims = await checkClaims(transaction, read)
-    const errors = [...('errors' in read ? read.errors : []), ...claims.errors]
-    if (errors.length > 0 || 'errors' in read)
-      throw new DomainError('invalid', bounded(errors), problemsOf(read, errors))
+    const found = 'errors' in read ? read : noErrors()
+    const errorCount = found.errorCount + claims.errors.length
+    if (errorCount > 0 || 'errors' in read)
+      throw new DomainError(
+        'invalid',
+        bounded([...found.errors, ...claims.errors], errorCount),
+        problemsOf(found, errorCount),
+      )
     if (params.mode === 'create' && claims.existing.length > 0)
       throw new DomainError('conflict', bounded(claims.existing))
     const changes = createChanges()
@@ -145,15 +147,14 @@ async function writeTerminals(
  * empty, because it would be incomplete.
  */
 function problemsOf(
-  read: Awaited<ReturnType<typeof readDirectoryAside>>,
-  errors: unknown[],
-): { problems?: Problem[]; problemCount?: number } {
-  const problems = 'problems' in read ? read.problems : []
-  if (problems.length === 0 || problems.length !== errors.length) return {}
-  return { problems: problems.slice(0, maxProblems), problemCount: problems.length }
+  { problems, problemCount }: FoundErrors,
+  errorCount: number,
+): Partial<Pick<FoundErrors, 'problems' | 'problemCount'>> {
+  return problemCount > 0 && problemCount === errorCount ? { problems, problemCount } : {}
 }
 
-function bounded(errors: (string | BrokenRule)[]): (string | BrokenRule)[] {
-  if (errors.length <= maxErrors) return errors
-  return [...errors.slice(0, maxErrors), `... and ${errors.length - maxErrors} more errors`]
+/** @param count the number of all errors; `errors` has at least the first `maxErrors` of them */
+function bounded(errors: (string | BrokenRule)[], count = errors.length): (string | BrokenRule)[] {
+  if (count <= maxErrors) return errors
+  return [...errors.slice(0, maxErrors), `... and ${count - maxErrors} more errors`]
 }

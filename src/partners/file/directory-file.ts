@@ -1,7 +1,5 @@
 /** Reads a directory file from its YAML text. */
 import { LineCounter, parseDocument } from 'yaml'
-import type { BrokenRule } from '../../error-rules.ts'
-import type { Problem } from '../../errors.ts'
 import {
   type DirectoryContext,
   directoryForm,
@@ -9,6 +7,7 @@ import {
   type GivenDelivery,
   type Reference,
 } from './directory-schema.ts'
+import { addError, type FoundErrors, noErrors } from './found-errors.ts'
 import type { Reading } from './yaml-form.ts'
 
 /** The content of a directory file. Absent fields are undefined. `directory-schema.ts` has the rules. */
@@ -24,9 +23,9 @@ export type DirectoryFile = DirectoryClaims & { directory: Directory }
 
 /**
  * The result for a file with errors. It also has the entries and references that could be read, so that
- * the caller can report all errors together. `problems` are the errors inside a terminals file.
+ * the caller can report all errors together.
  */
-export type InvalidDirectoryFile = DirectoryClaims & { errors: (string | BrokenRule)[]; problems: Problem[] }
+export type InvalidDirectoryFile = DirectoryClaims & FoundErrors
 
 const clearer = new Map<string, string>([
   ['MULTIPLE_DOCS', 'must be one YAML document'],
@@ -38,7 +37,7 @@ const maxCharacters = 16 * 1024 * 1024
  * Reads a directory file, YAML 1.2 (contract/operations.md, "The directory file").
  *
  * @param files the content of each terminals file, by its path as the YAML text writes it in `terminalsFile`
- * @returns the content, or every error with its path and line
+ * @returns the content, or the errors, each with its path and line
  */
 export function readDirectory(
   yamlText: string,
@@ -62,8 +61,11 @@ export function terminalsFilesOf(yamlText: string): string[] {
 
 function read(yamlText: string, fileText: DirectoryContext['fileText']): DirectoryFile | InvalidDirectoryFile {
   const claims: DirectoryClaims = { references: [], entries: [], deliveries: [] }
-  if (yamlText.length > maxCharacters)
-    return { ...claims, problems: [], errors: ['line 1: must be a file of at most 16 MiB'] }
+  const found = noErrors()
+  if (yamlText.length > maxCharacters) {
+    addError(found, 'line 1: must be a file of at most 16 MiB')
+    return { ...claims, ...found }
+  }
   const lines = new LineCounter()
   const lineAt = (offset: number) => lines.linePos(offset).line
   // The option `uniqueKeys` is off: the library compares each key with all other keys of its mapping, which takes a
@@ -78,10 +80,10 @@ function read(yamlText: string, fileText: DirectoryContext['fileText']): Directo
   const syntaxErrors = [...document.errors, ...document.warnings].map(
     ({ code, message, pos }) => `line ${lineAt(pos[0])}: ${clearer.get(code) ?? message}`,
   )
-  if (syntaxErrors.length > 0) return { ...claims, problems: [], errors: [...new Set(syntaxErrors)] }
+  for (const error of new Set(syntaxErrors)) addError(found, error)
+  if (found.errorCount > 0) return { ...claims, ...found }
 
-  const reading: Reading = { errors: [], problems: [], missing: [], lineAt }
+  const reading: Reading = { found, missing: [], lineAt }
   const directory = directoryForm({ ...claims, fileText })(document.contents, { path: '', line: 1, reading })
-  if (reading.errors.length > 0) return { ...claims, errors: reading.errors, problems: reading.problems }
-  return { ...claims, directory }
+  return found.errorCount > 0 ? { ...claims, ...found } : { ...claims, directory }
 }

@@ -172,7 +172,7 @@ function bankForm({ references, deliveries }: DirectoryContext) {
 function merchantForm({ references, fileText }: DirectoryContext) {
   const terminalsFile: Reader<readonly Terminal[]> = refine(text(rules.oneLine(1024)), (path, place) => {
     const csv = fileText(path)
-    return csv === undefined ? refuse(place, 'readable-file') : readTerminals(csv, path, place.reading)
+    return csv === undefined ? refuse(place, 'readable-file') : readTerminals(csv, path, place.reading.found)
   })
   return refine(
     mapping({

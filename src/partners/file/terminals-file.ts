@@ -3,11 +3,12 @@
  * file").
  */
 
-import { type BrokenRule, ruleText } from '../../error-rules.ts'
+import { ruleText } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
 import { type Separator, splitRecord } from '../../text/csv-lines.ts'
 import { shownStart } from '../../text/shown-text.ts'
 import { brokenRule, plainOneLine } from '../../text/text-rules.ts'
+import { addError, type FoundErrors } from './found-errors.ts'
 
 /** A terminal in the platform's directory of merchants. */
 export type Terminal = {
@@ -40,21 +41,22 @@ export const maxTerminals = 200_000
 type Column = keyof typeof terminalRules
 const columns = Object.keys(terminalRules) as Column[]
 
-/** Collects the errors of a file: `errors` has them as sentences, `problems` in a form for programs. */
-type Errors = { errors: (string | BrokenRule)[]; problems: Problem[] }
 type Broken = { text: string; rule: string; params?: Problem['params']; value?: string | null }
 
 /**
  * Reads a terminals file (contract/operations.md, "The directory file"): CSV with a header that names the columns.
- * Only `terminalId` is required. The fields are separated as in the header. A byte-order mark and CRLF are accepted, and an empty value is null. Every error is
- * added to `errors` as a sentence with file, line and column, and to `problems` for programs.
+ * Only `terminalId` is required. The fields are separated as in the header. A byte-order mark and CRLF are accepted,
+ * and an empty value is null. Every error is added to `found`: as a sentence with file, line and column, and as a
+ * problem for programs.
  *
  * @param fileName the path as the YAML file writes it
+ * @returns the terminals; none if the file has an error, so that they take no memory
  */
-export function readTerminals(csv: string, fileName: string, { errors, problems }: Errors): Terminal[] {
+export function readTerminals(csv: string, fileName: string, found: FoundErrors): Terminal[] {
+  const errorsBefore = found.errorCount
   const refuse = (line: number, { text, rule, params = {}, value = null }: Broken, column?: Column) => {
-    errors.push(`${fileName} (line ${line}${column === undefined ? '' : `, ${column}`}): ${text}`)
-    problems.push({ line, column: column ?? null, rule, params, value })
+    const error = `${fileName} (line ${line}${column === undefined ? '' : `, ${column}`}): ${text}`
+    addError(found, error, { line, column: column ?? null, rule, params, value })
   }
   const misquoted = { text: 'must be quoted as in RFC 4180', rule: 'quotes' }
   const [header = { text: '', line: 1 }, ...records] = readLines(csv)
@@ -70,7 +72,7 @@ export function readTerminals(csv: string, fileName: string, { errors, problems 
     refuse(1, { text, rule: 'max-terminals', params: { max: maxTerminals } })
   }
   const firstLines = new Map<string, number>()
-  return records.flatMap(({ text: record, line }) => {
+  const terminals = records.flatMap(({ text: record, line }) => {
     const fields = splitRecord(record, separator)
     if (fields === undefined) {
       refuse(line, misquoted)
@@ -92,6 +94,7 @@ export function readTerminals(csv: string, fileName: string, { errors, problems 
     }
     return [terminal]
   })
+  return found.errorCount > errorsBefore ? [] : terminals
 }
 
 type NumberedLine = { text: string; line: number }

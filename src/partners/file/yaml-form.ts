@@ -1,16 +1,12 @@
 /** Readers of YAML mappings and lists that report every error with its line. */
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 import type { BrokenRule, RuleCode, RuleParams } from '../../error-rules.ts'
-import type { Problem } from '../../errors.ts'
 import { firstCharacters } from '../../text/shown-text.ts'
+import { addError, type FoundErrors } from './found-errors.ts'
 
-/**
- * The state of reading one YAML file: the errors so far, and the absent keys that a new entry must have. `problems`
- * are the errors inside a terminals file.
- */
+/** The state of reading one YAML file: the errors so far, and the absent keys that a new entry must have. */
 export type Reading = {
-  errors: (string | BrokenRule)[]
-  problems: Problem[]
+  found: FoundErrors
   missing: BrokenRule[]
   lineAt(offset: number): number
 }
@@ -30,7 +26,7 @@ type Fields<F extends Record<string, Field<unknown>>> = { [K in keyof F]: F[K] e
  * returns no content for a file with errors.
  */
 export function refuse<T>(place: Place, rule: RuleCode, params: RuleParams = {}): T {
-  place.reading.errors.push(brokenAt(place, rule, params))
+  addError(place.reading.found, brokenAt(place, rule, params))
   return undefined as T
 }
 
