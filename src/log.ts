@@ -7,6 +7,9 @@ import { openLogOutput } from './log-output.ts'
 
 export type { Logger }
 
+/** Of an error that stands for several, this many are logged. */
+const maxErrors = 10
+
 /**
  * A database error's `detail` and `where` contain values of rows, so they are left out. The error 'unavailable' and its
  * cause are logged without their stacks. These stacks do not show the reason, and they would be long: every request
@@ -16,9 +19,13 @@ function errorFields(error: unknown, hasStack = true): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code, constraint, table } = error as { code?: string; constraint?: string; table?: string }
   const keepsStack = hasStack && code !== 'unavailable'
+  const ofSeveral =
+    error instanceof AggregateError
+      ? { errors: error.errors.slice(0, maxErrors).map(one => errorFields(one, keepsStack)) }
+      : {}
   const stack = keepsStack ? { stack: stackOf(error) } : {}
   const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause, keepsStack) }
-  return { type: error.name, message: messageOf(error), ...stack, code, constraint, table, ...cause }
+  return { type: error.name, message: messageOf(error), ...stack, code, constraint, table, ...cause, ...ofSeveral }
 }
 
 /** Whether the error's message may contain input. Data exceptions of the database and errors of parsers do. */

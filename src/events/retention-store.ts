@@ -15,7 +15,7 @@ const detachWait = '5s'
  * stays until the next run. Then the later partitions of the same table also stay, because PostgreSQL detaches only one
  * partition of a table at a time.
  *
- * @throws the first error, at the end
+ * @throws AggregateError at the end, which names the tables whose partitions could not be dropped
  */
 export async function dropOldEvents(database: Database, retentionDays: number): Promise<false> {
   // Normally a replay is deleted when it ends. But a process of an earlier version may still be running, and it only
@@ -24,7 +24,11 @@ export async function dropOldEvents(database: Database, retentionDays: number): 
     `delete from webhook_replays where finished_at is not null or created_at < now() - $1 * interval '1 day'`,
     [retentionDays],
   )
-  await forEachItem(daily, table => dropOldDays(database, table, retentionDays))
+  await forEachItem(
+    daily,
+    table => table,
+    table => dropOldDays(database, table, retentionDays),
+  )
   return false
 }
 

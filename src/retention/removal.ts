@@ -21,14 +21,16 @@ const ordersAtOnce = 1_000
  * Removes a limited number of rows of each kind of old data. An error of one kind does not stop the other kinds.
  *
  * @returns whether there may be more old data
- * @throws the first error, if no other kind has more to remove. If another kind has more, the call returns true and
- *   drops the error. The caller then calls again, and an error that lasts is thrown by a later call
+ * @throws AggregateError, if no other kind has more to remove. If another kind has more, the call returns true and
+ *   drops the errors. The caller then calls again, and an error that lasts is thrown by a later call
  */
 export async function removeOld(deps: RetentionDeps): Promise<boolean> {
   let isMore = false
-  await forEachItem([removeReportLines, removeSegments, removeMsisdns], async remove => {
+  const removeSome = async (remove: (deps: RetentionDeps) => Promise<boolean>) => {
     if (await remove(deps)) isMore = true
-  }).catch(error => {
+  }
+  const kinds = [removeReportLines, removeSegments, removeMsisdns]
+  await forEachItem(kinds, ({ name }) => name, removeSome).catch(error => {
     if (!isMore) throw error
   })
   return isMore

@@ -46,7 +46,7 @@ function dueOf(bank: store.BankState, now: Date): StatementSpan | null {
  *
  * @param waits whether to wait for a bank that another process is closing; otherwise it is skipped
  * @returns whether there may be more
- * @throws the first error, at the end
+ * @throws AggregateError at the end, which names the banks whose statements could not be closed
  */
 export async function closeStatements(deps: ClosingDeps, waits: boolean): Promise<boolean> {
   const { database, clock } = deps
@@ -60,9 +60,10 @@ export async function closeStatements(deps: ClosingDeps, waits: boolean): Promis
     const endAtMs = performance.now() + runMs
     const pace = createPace()
     let isOver = false
-    await forEachItem(due, async ({ bankId }) => {
+    const closeAt = async ({ bankId }: store.BankState) => {
       while (!isOver && (await closeIn(transact, deps, { bankId, waits, pace }))) isOver = performance.now() > endAtMs
-    })
+    }
+    await forEachItem(due, ({ bankId }) => `bank ${bankId}`, closeAt)
     return isOver
   })
 }

@@ -1,10 +1,19 @@
 /**
  * Does the work for one item after the other. An error of one item does not stop the work for later items.
  *
- * @throws the first error, at the end
+ * @param nameOf the name of an item in the log, without personal data
+ * @throws AggregateError at the end: its message names the items that failed, and it has their errors in the same order
  */
-export async function forEachItem<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
-  const errors: unknown[] = []
-  for (const item of items) await work(item).catch((error: unknown) => errors.push(error))
-  if (errors.length > 0) throw errors[0]
+export async function forEachItem<Item>(
+  items: Iterable<Item>,
+  nameOf: (item: Item) => string,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const failures: { name: string; error: unknown }[] = []
+  for (const item of items) await work(item).catch((error: unknown) => failures.push({ name: nameOf(item), error }))
+  if (failures.length === 0) return
+  throw new AggregateError(
+    failures.map(({ error }) => error),
+    `The work failed for ${failures.map(({ name }) => name).join(', ')}`,
+  )
 }

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import process from 'node:process'
 import { after, before, beforeEach, test } from 'node:test'
 import pg from 'pg'
+import { createLogger } from '../../../src/log.ts'
 import { closeStatements } from '../../../src/statements/closing.ts'
 import { commissionOf } from '../../../src/statements/commission.ts'
 import { makeAllLines } from '../../../src/statements/lines-store.ts'
@@ -19,12 +20,17 @@ import { startPlatform, type TestPlatform } from '../../support/platform.ts'
  */
 const heldRounds = Number(process.env.HELD_ROUNDS ?? 10)
 
+const logLines: string[] = []
+
 let platform: TestPlatform
 let sibling: TestPlatform
 let bank: Bank
 let other: pg.Client
 before(async () => {
-  platform = await startPlatform({ RATE_LIMIT: '0' })
+  platform = await startPlatform(
+    { RATE_LIMIT: '0' },
+    { logger: createLogger('warn', { write: line => void logLines.push(line) }) },
+  )
   sibling = await platform.sibling()
   await platform.addStock('kyivstar', 'eu-10gb', 200 + heldRounds)
   bank = await openBank(platform)
@@ -282,4 +288,37 @@ test('commission is exact, rounded half away from zero, line by line', async () 
     const exact = (BigInt(cents) * 123456n + 500000n) / 1000000n
     assert.equal(BigInt(commission.replace('.', '')), exact, `${cents}`)
   }
+})
+
+test('the log names every bank whose statement cannot be closed', async () => {
+  const gamma = await openBank(platform, await platform.bankToken('gamma'))
+  {
+    using _ = stopBoth(midnight - 50)
+    for (const one of [bank, gamma]) assert.equal((await one.confirm(await reserve(one))).status, 200)
+  }
+  await database().execute(
+    `create function break_all() returns trigger language plpgsql as $$ begin
+       raise exception 'broken by a test' using errcode = 'ZX' || case
+         when new.bank_id = (select bank_id from banks where code = 'alpha') then '001' else '002' end; end $$`,
+  )
+  await database().execute(
+    'create trigger broken before insert on statements for each row execute function break_all()',
+  )
+  const banks = await database().query<{ id: string }>(
+    `select bank_id as id from banks where code in ('alpha', 'gamma') order by code`,
+  )
+  using _ = stopBoth(midnight + 60_000)
+  const line = () =>
+    logLines
+      .map(text => JSON.parse(text))
+      .find(({ job, err }) => job === 'close-statements' && err.errors?.length === banks.length)
+  await until('the job has failed', async () => line() !== undefined)
+  await database().execute('drop trigger broken on statements')
+  for (const { id } of banks) assert.ok(line().err.message.includes(id), line().err.message)
+  assert.deepEqual(
+    line().err.errors.map(({ code }: { code: string }) => code),
+    ['ZX001', 'ZX002'],
+  )
+  await close()
+  await assertVerified()
 })
