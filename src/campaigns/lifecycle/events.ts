@@ -15,8 +15,8 @@ import {
   decided,
   decisions,
   type ReportingStage,
+  type ReportingTrigger,
   type Transition,
-  type Trigger,
 } from './transitions.ts'
 
 const ofStatus: Record<CampaignStatus, EventTypeName> = {
@@ -39,7 +39,7 @@ const ofPart: Record<BankStatus, EventTypeName> = {
   declined: 'participation.declined',
   expired: 'participation.expired',
 }
-const ofReporting: Partial<Record<Trigger, EventTypeName>> = {
+const ofReporting: Record<ReportingTrigger, EventTypeName> = {
   end: 'reconciliation.started',
   'upload-bank-report': 'reconciliation.bank_report_uploaded',
   'upload-merchant-report': 'reconciliation.merchant_report_uploaded',
@@ -75,10 +75,11 @@ const merchantOf = ({ merchantId }: LockedCampaign) => ({ merchants: [merchantId
 const banksOf = ({ banks }: LockedCampaign) => ({ banks: banks.map(({ bankId }) => bankId) })
 
 /** The type of the event that reports a transition. */
-export function typeOfTransition({ subject, from, trigger, to }: Transition): EventTypeName {
-  if (subject === 'reporting') return reportingType(trigger)
+export function typeOfTransition(transition: Transition): EventTypeName {
+  if (transition.subject === 'reporting') return ofReporting[transition.trigger]
+  const { subject, from, to } = transition
   if (subject === 'bank') return to === null ? 'participation.withdrawn' : ofPart[to]
-  return from === null ? 'campaign.created' : ofStatus[to ?? 'deleted']
+  return from === null ? 'campaign.created' : ofStatus[to]
 }
 
 /**
@@ -112,16 +113,10 @@ function partEvent(
   const about = { at: after.updatedAt, banks: [bankId], ...merchantOf(after) }
   const data = { ...campaignData(after), bankId }
   if (change.subject === 'reporting')
-    return { type: reportingType(change.trigger), ...about, data: { ...data, ...stageData(change.to, facts) } }
+    return { type: ofReporting[change.trigger], ...about, data: { ...data, ...stageData(change.to, facts) } }
   const { from, to } = change
   const type = to === null ? 'participation.withdrawn' : ofPart[to]
   return { type, ...about, data: { ...data, bankStatus: to, previousBankStatus: from } }
-}
-
-function reportingType(trigger: Trigger): EventTypeName {
-  const type = ofReporting[trigger]
-  if (type === undefined) throw new Error(`No event tells of a reconciliation that moves by ${trigger}`)
-  return type
 }
 
 const stageData = (stage: ReportingStage, { reportId, differences = 0 }: Facts) =>

@@ -10,6 +10,7 @@ import {
   type BankStatus,
   type CampaignStatus,
   type ReportingStage,
+  type ReportingTrigger,
   reportingStages,
   type Subject,
   type Trigger,
@@ -39,7 +40,7 @@ export type BankState = { bankId: string; status: BankStatus; stage: ReportingSt
 export type Change = { trigger: Trigger } & (
   | { subject: 'campaign'; bankId: null; from: CampaignStatus | null; to: CampaignStatus }
   | { subject: 'bank'; bankId: string; from: BankStatus | null; to: BankStatus | null }
-  | { subject: 'reporting'; bankId: string; from: ReportingStage | null; to: ReportingStage }
+  | { subject: 'reporting'; trigger: ReportingTrigger; bankId: string; from: ReportingStage | null; to: ReportingStage }
 )
 
 /**
@@ -70,7 +71,7 @@ function bankChange({ bankId, status }: BankState, trigger: Trigger, to: BankSta
   return { trigger, subject: 'bank', bankId, from: status, to }
 }
 
-function reportingChange({ bankId, stage }: BankState, trigger: Trigger, to: ReportingStage): Change {
+function reportingChange({ bankId, stage }: BankState, trigger: ReportingTrigger, to: ReportingStage): Change {
   checkTransition('reporting', stage, trigger, to)
   return { trigger, subject: 'reporting', bankId, from: stage, to }
 }

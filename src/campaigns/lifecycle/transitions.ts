@@ -65,6 +65,12 @@ export const triggers = [
 ] as const
 export type Trigger = (typeof triggers)[number]
 
+/** The triggers that change a bank's reporting. */
+export type ReportingTrigger = Extract<
+  Trigger,
+  'end' | 'upload-bank-report' | 'upload-merchant-report' | 'accept-report' | 'settle' | 'acknowledge'
+>
+
 /**
  * The word that banks get, in place of these triggers, for a change of the campaign that another bank has caused. It does not tell
  * what that bank has decided.
@@ -79,6 +85,8 @@ type State<Of extends Subject> = Of extends 'campaign'
     : Of extends 'reporting'
       ? ReportingStage
       : never
+type NextState<Of extends Subject> = State<Of> | (Of extends 'bank' ? null : never)
+type TriggerOf<Of extends Subject> = Of extends 'reporting' ? ReportingTrigger : Trigger
 type TransitionOf<Of extends Subject> = Of extends Subject
   ? {
       subject: Of
@@ -87,11 +95,11 @@ type TransitionOf<Of extends Subject> = Of extends Subject
        * reporting.
        */
       from: State<Of> | null
-      trigger: Trigger
+      trigger: TriggerOf<Of>
       /** A further condition, in words; '' when there is none. */
       condition: string
       /** The state after the transition; null when the transition removes the bank's part. */
-      to: State<Of> | null
+      to: NextState<Of>
     }
   : never
 export type Transition = TransitionOf<Subject>
@@ -141,7 +149,7 @@ export const transitions: readonly Transition[] = [
   ]),
 ]
 
-type Row<Of extends Subject> = readonly [State<Of> | null, Trigger, string, State<Of> | null]
+type Row<Of extends Subject> = readonly [State<Of> | null, TriggerOf<Of>, string, NextState<Of>]
 
 function campaignTransitions(rows: readonly Row<'campaign'>[]): Transition[] {
   return rows.map(([from, trigger, condition, to]) => ({ subject: 'campaign', from, trigger, condition, to }))
