@@ -4,6 +4,8 @@
  */
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { bankStatuses, campaignStatuses, reportingStages } from '../campaigns/lifecycle/transitions.ts'
+import { orderStatuses } from '../esim/orders/lifecycle.ts'
+import { shownMailStates } from '../esim/orders/mail-state.ts'
 
 const closed = { additionalProperties: false }
 const text = (description: string, example: string) => Type.String({ description, examples: [example] })
@@ -25,7 +27,7 @@ const order = {
   externalId: text('The bank’s own identifier of the order', 'payment-42'),
   operatorCode,
   tariffCode,
-  status: word(['reserved', 'confirmed', 'cancelled', 'expired'], 'The status after the change'),
+  status: word(orderStatuses, 'The status after the change'),
   price: text('Decimal text with 2 places, as shown at the reservation', '399.00'),
   currency: text('ISO 4217 code', 'UAH'),
   createdAt: instant('When the order was made', '2026-11-22T08:00:00.000Z'),
@@ -78,7 +80,7 @@ export const shapes = {
   order: shape('The order as of the change', order),
   emailDelivery: shape('The order, and the outcome of the QR e-mail', {
     ...order,
-    emailDelivery: word(['sent', 'unknown', 'failed'], 'Outcome of the e-mail'),
+    emailDelivery: word(shownMailStates, 'Outcome of the e-mail'),
   }),
   availability: shape('Whether a tariff can be sold', {
     operatorCode,

@@ -8,7 +8,7 @@ import type { Database, Queryable, Statement } from '../db/database.ts'
 import { jsonInstant } from '../db/instants.ts'
 import { eventKind, orderText, orderTextJoins } from '../outbox/event-writing.ts'
 import { isFor, isOneOf, positionOf, unseen, valuesOf } from '../outbox/position.ts'
-import type { EventKind } from '../outbox/rows.ts'
+import type { OrderRowKind } from '../outbox/rows.ts'
 import { maxCounted, type Piece, tickInOrder, type Waiting } from '../outbox/tick-store.ts'
 
 /**
@@ -25,8 +25,8 @@ const eventsOfRow = `greatest(1, case when kind = '${eventKind}'
   else coalesce(cardinality(subjects), 0) end)`
 const daysAhead = 3
 
-/** The kinds of recorded changes that become events. A withdrawn profile makes no event, because its order belongs to no bank. */
-const kindsOfEvents: readonly EventKind[] = ['order.confirmed', 'order.cancelled', 'order.expired']
+/** The kinds of rows about orders that become events. A withdrawn profile makes no event, because its order belongs to no bank. */
+const announcedOrderRows: readonly OrderRowKind[] = ['order.confirmed', 'order.cancelled', 'order.expired']
 
 const ofOrders = `
   select s.outbox_id, subject.n, s.kind as type, 'bank' as account_type, o.bank_id as account_id, ${orderText()} as data,
@@ -34,7 +34,7 @@ const ofOrders = `
          case s.kind when 'order.confirmed' then o.order_id end as subject
   from seen s cross join unnest(s.subjects) with ordinality as subject (order_id, n)
   cross join lateral (select * from orders where order_id = subject.order_id offset 0) as o ${orderTextJoins}
-  where s.${isOneOf(kindsOfEvents)} and o.bank_id is not null`
+  where s.${isOneOf(announcedOrderRows)} and o.bank_id is not null`
 
 const ofOthers = `
   select s.outbox_id, r.n, s.data->>'type', r.account_type, r.account_id, s.data->>'text', (s.data->'at')::text,
@@ -178,7 +178,7 @@ async function countEvents(database: Queryable, waiting: string, values: unknown
        min(recorded_at) filter (where is_event), case when count(*) >= ${maxCounted} then min(recorded_at) end)), 0) as "lagSeconds"
      from (
        select recorded_at, kind = any(${kinds}) as is_event from (${waiting}) as rows limit ${maxCounted}) as waiting`,
-    [...values, [...kindsOfEvents, eventKind]],
+    [...values, [...announcedOrderRows, eventKind]],
   )
   return row ?? { rows: 0, lagSeconds: 0 }
 }

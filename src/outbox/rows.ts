@@ -5,11 +5,12 @@
 import type { Queryable } from '../db/database.ts'
 
 /**
- * The kinds of outbox rows about orders. Such a row holds only the ids of the orders. An order does not change after it
+ * The kinds of outbox rows about orders, which are not types of events: `profile.withdrawn` becomes no event. Such a row holds
+ * only the ids of the orders. An order does not change after it
  * has ended, so readers find everything else in the stored order.
  */
-export const kindsOfOrders = ['order.confirmed', 'order.cancelled', 'order.expired', 'profile.withdrawn'] as const
-export type EventKind = (typeof kindsOfOrders)[number]
+export const orderRowKinds = ['order.confirmed', 'order.cancelled', 'order.expired', 'profile.withdrawn'] as const
+export type OrderRowKind = (typeof orderRowKinds)[number]
 
 /** An account as the outbox and the audit log store it; the platform has no id. */
 export type RecordedAccount = { type: 'bank' | 'merchant'; id: string } | { type: 'platform'; id: null }
@@ -21,11 +22,11 @@ export type RecordedAccount = { type: 'bank' | 'merchant'; id: string } | { type
  * @param changed the `with` query that changes the orders; it returns `bank_id` and `order_id`. It must also set
  *   `ended_by`; otherwise a trigger records the change again (migration 0026)
  */
-export const recordingOrders = (kind: EventKind, changed: string): string => `
+export const recordingOrders = (kind: OrderRowKind, changed: string): string => `
   insert into outbox (kind, account, subjects)
   select '${kind}', bank_id, array_agg(order_id) from ${changed} group by bank_id`
 
-/** An outbox row that holds data, and not only ids of orders. Its `kind` is not one of `EventKind`. */
+/** An outbox row that holds data, and not only ids of orders. Its `kind` is not one of `OrderRowKind`. */
 export type OutboxRow = { kind: string; account: RecordedAccount; data: object }
 
 /**

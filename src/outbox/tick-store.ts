@@ -19,7 +19,7 @@ import {
   unseen,
   valuesOf,
 } from './position.ts'
-import { kindsOfOrders } from './rows.ts'
+import { orderRowKinds } from './rows.ts'
 
 const tickLock = 7_365_026
 /** The approximate number of rows about orders that a tick takes. Each row stands for the orders of one statement. */
@@ -231,11 +231,11 @@ function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piec
         end as snapshot, cut is not null as may_be_more
       from (select pg_current_snapshot() as present) as snapshots left join (
         select xid::text::bigint + 1 as cut from (
-          select xid, count(*) over so_far as passed, count(*) filter (where ${isOneOf(kindsOfOrders)}) over so_far as of_orders
+          select xid, count(*) over so_far as passed, count(*) filter (where ${isOneOf(orderRowKinds)}) over so_far as of_orders
           from outbox where xid >= $1::xid8 window so_far as (order by xid rows unbounded preceding)
         ) as waiting where of_orders >= ${pieceRows} or passed >= ${maxPassed} limit case when $3::boolean then 0 else 1 end
       ) as piece on true
-    ), seen as materialized (${unseen(consumer, 1, { before: 'and xid < (select pg_snapshot_xmax(snapshot) from until)', kinds: kindsOfOrders })}
+    ), seen as materialized (${unseen(consumer, 1, { before: 'and xid < (select pg_snapshot_xmax(snapshot) from until)', kinds: orderRowKinds })}
     ), moved as (
       insert into event_ticks (consumer, snapshot) select '${consumer}', snapshot from until where exists (${unseen(consumer, 1)})
     )`

@@ -7,6 +7,7 @@ import { closed, count, instant, money, text, uuid } from '../../http/schemas.ts
 import { deliveryModes } from '../../partners/delivery-modes.ts'
 import { spanParameters } from '../../text/span.ts'
 import { orderStatuses } from '../orders/lifecycle.ts'
+import { shownMailStates } from '../orders/mail-state.ts'
 import { orderEvents } from './order-views.ts'
 
 /** The description of an `externalId` in a query, which may have any characters. */
@@ -110,7 +111,7 @@ export const shownOrder = {
   emailDelivery: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     title: 'EmailOutcome',
-    enum: ['sent', 'unknown', 'failed', null],
+    enum: [...shownMailStates, null],
     description: 'Delivery of the e-mail of the confirm. unknown: it may have arrived; null: no e-mail',
   }),
 }
