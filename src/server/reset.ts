@@ -8,7 +8,7 @@ import { boundMode } from '../db/mode.ts'
 import { createLogger } from '../log.ts'
 import { openConfiguredDatabase } from './opened-database.ts'
 
-/** Everything besides the database that the platform keeps in its data folder. Other files there stay. */
+/** What belongs to the deleted sandbox besides its database. Everything else in the data folder stays, such as its lock. */
 const parts = ['keys', 'master.key', 'operator.key', 'mail', 'postgres.log']
 
 /**

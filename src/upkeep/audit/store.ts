@@ -83,7 +83,10 @@ export async function findSizes(
   return new Map(rows.map(({ name, ...size }) => [name, size]))
 }
 
-/** Returns the newest run that has not finished, so it was interrupted; null when there is none. */
+/**
+ * Returns the run that was interrupted; null when there is none. Call it with the lock of the audit: then no other run
+ * is going on, so a run that has not finished was interrupted.
+ */
 export async function findUnfinished(database: Queryable): Promise<AuditRun | null> {
   const [run] = await database.query<AuditRun>(
     `select run_id as "runId", started_at as "startedAt", progress from audit_runs where finished_at is null
@@ -92,7 +95,7 @@ export async function findUnfinished(database: Queryable): Promise<AuditRun | nu
   return run ?? null
 }
 
-/** Starts a run, and deletes an interrupted one. */
+/** Starts a run, and deletes an interrupted one. Call it with the lock of the audit. */
 export async function insertRun(database: Queryable, progress: AuditProgress): Promise<AuditRun> {
   await database.execute('delete from audit_runs where finished_at is null')
   const [run] = await database.query<AuditRun>(
