@@ -1,10 +1,12 @@
 /** How a partner gets a token: clientId and secret (POST /getToken/auth), or login and password (POST /auth/login). */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { accountTypes } from '../caller.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { CashbackError, TokenError } from '../http/errors.ts'
 import { errorAnswers, named, ref } from '../http/openapi/operations.ts'
+import { NoQuery } from '../http/schemas.ts'
 import type { Issued } from './log-in.ts'
 import type { Logins } from './logins.ts'
 import { maxTypedLength } from './passwords/password-rules.ts'
@@ -67,7 +69,6 @@ const LoginWithCode = Type.Object(
   { additionalProperties: false },
 )
 
-const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Tokens']
 const away = {
   500: 'Internal error. Quote the request id when you contact support',

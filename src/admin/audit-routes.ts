@@ -5,9 +5,9 @@ import type { Clock } from '../clock.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { sendProgress } from '../http/answer/line-answer.ts'
 import { lineContent, nullable } from '../http/openapi/operations.ts'
-import { count, flag, instant, text } from '../http/schemas.ts'
+import { count, flag, instant, NoQuery, text } from '../http/schemas.ts'
 import { type AuditDeps, type AuditOptions, audit, findLastAudits } from '../upkeep/audit/audit.ts'
-import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { closed, operation, operatorErrors } from './request/documents.ts'
 
 const fields = {
   ok: flag('Every check holds'),

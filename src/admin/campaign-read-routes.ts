@@ -1,4 +1,5 @@
 /** Reads campaigns of all merchants, for the operator who helps a bank or a merchant. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { EntryDeps } from '../audit-log/batched-entries.ts'
@@ -15,11 +16,12 @@ import { showsBody } from '../http/answer/shown.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { listingView, maxScanned } from '../http/paging.ts'
+import { NoQuery } from '../http/schemas.ts'
 import { namePattern } from '../text/name-pattern.ts'
 import { uuidForm } from '../text/uuid.ts'
 import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-schemas.ts'
 import { type CampaignDetails, findCampaign, findCampaigns, type ListedCampaign } from './campaign-store.ts'
-import { NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { operation, operatorErrors } from './request/documents.ts'
 
 type Deps = ReadDeps & EntryDeps & HistoryCursorDeps
 

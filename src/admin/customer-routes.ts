@@ -8,10 +8,10 @@ import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { count, instant, text, uuid } from '../http/schemas.ts'
+import { count, instant, NoQuery, text, uuid } from '../http/schemas.ts'
 import { countCustomers, findCustomerBank } from '../segments/customer-lookup-store.ts'
 import { exportCustomer } from '../segments/forget.ts'
-import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { closed, operation, operatorErrors } from './request/documents.ts'
 
 const bank = { id: uuid('The bank'), code: text('Its code', 'alpha'), name: text('Its name', 'Alpha Bank') }
 

@@ -9,7 +9,7 @@ import type { App } from '../http/app.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
-import { count, instant, NoBody, text } from '../http/schemas.ts'
+import { count, instant, NoBody, NoQuery, text } from '../http/schemas.ts'
 import { readOverlap } from '../webhooks/endpoint-routes.ts'
 import { type Endpoint, findAllEndpoints } from '../webhooks/endpoint-store.ts'
 import * as endpoints from '../webhooks/endpoints.ts'
@@ -18,7 +18,7 @@ import { findCodes, namedAccount, readEventsStatus, readTail } from '../webhooks
 import { readReplay, replayEvents } from '../webhooks/replay.ts'
 import * as schemas from '../webhooks/schemas.ts'
 import { endpointView } from '../webhooks/views.ts'
-import { closed, fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { closed, fresh, mfaNeeded, operation, operatorErrors } from './request/documents.ts'
 
 type Deps = endpoints.EndpointDeps
 export type EventAdminDeps = { webhooks: Deps }

@@ -23,8 +23,8 @@ import type { ShownOrder } from '../esim/sold/shown-order.ts'
 import type { StockDeps } from '../esim/stock/operations.ts'
 import { showsBody } from '../http/answer/shown.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { text, uuid } from '../http/schemas.ts'
-import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { NoQuery, text, uuid } from '../http/schemas.ts'
+import { closed, operation, operatorErrors } from './request/documents.ts'
 
 const OrdersQuery = Type.Object(
   {

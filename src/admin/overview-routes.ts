@@ -4,9 +4,9 @@ import Type from 'typebox'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { campaignStatuses } from '../campaigns/lifecycle/transitions.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { count, instant } from '../http/schemas.ts'
+import { count, instant, NoQuery } from '../http/schemas.ts'
 import { readOverview } from './overview-store.ts'
-import { NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { operation, operatorErrors } from './request/documents.ts'
 
 const dayMs = 86_400_000
 

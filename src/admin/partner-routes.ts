@@ -1,12 +1,14 @@
 /** Routes that show the current directory of partners to the operator's staff, who may want to change it. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { type Page, pageView, skipped } from '../http/paging.ts'
+import { NoQuery } from '../http/schemas.ts'
 import * as entries from '../partners/entries-store.ts'
 import { namePattern } from '../text/name-pattern.ts'
 import { MerchantPath, Partners, PartnersQuery, ShownMerchant, Terminals, TerminalsQuery } from './partner-schemas.ts'
-import { NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { operation, operatorErrors } from './request/documents.ts'
 
 export const partnerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, { pageReads }) => {
   app.get(

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { platformAccount } from '../caller.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { flag, text, uuid } from '../http/schemas.ts'
+import { flag, NoQuery, text, uuid } from '../http/schemas.ts'
 import { finitePage, listParameters, nextCursor, readCursor } from '../partner/lists.ts'
 import {
   findAnyStatement,
@@ -17,7 +17,7 @@ import { type StatementRoutesDeps, sendFile } from '../statements/routes.ts'
 import { DaysQuery, recordsDescription, Statement, StatementPath } from '../statements/schemas.ts'
 import { verifyStatements } from '../statements/verify.ts'
 import { fileCachingHeader, statementView } from '../statements/views.ts'
-import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { closed, operation, operatorErrors } from './request/documents.ts'
 
 const bankCode = Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] })
 const days = DaysQuery.properties

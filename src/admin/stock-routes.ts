@@ -19,11 +19,12 @@ import { withdrawProfiles } from '../esim/stock/withdrawal.ts'
 import { sendLines, sendProgress } from '../http/answer/line-answer.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { NoQuery } from '../http/schemas.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
 import { resealAnswers } from '../idempotency/answers.ts'
 import { resealMails } from '../people/mail/mails.ts'
 import { resealSecrets } from '../webhooks/stored-secrets.ts'
-import { csvBody, lines, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { csvBody, lines, operation, operatorErrors } from './request/documents.ts'
 import * as schemas from './stock-schemas.ts'
 
 export type StockAdminDeps = StockDeps & ReadDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }

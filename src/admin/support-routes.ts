@@ -8,13 +8,13 @@ import Type from 'typebox'
 import { realNow } from '../clock.ts'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { count, instant, text } from '../http/schemas.ts'
+import { count, instant, NoQuery, text } from '../http/schemas.ts'
 import { instantRule, readInstant } from '../text/instant.ts'
 import { instantParameter } from '../text/instant-parameter.ts'
 import { countTables } from '../upkeep/copy-store.ts'
 import { readDatabaseState } from '../upkeep/support-store.ts'
 import { version } from '../version.ts'
-import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { closed, operation, operatorErrors } from './request/documents.ts'
 
 /** `support` has the facts that a process knows about itself. */
 export type SupportDeps = ReadDeps & {

@@ -12,6 +12,7 @@ import type { App } from '../http/app.ts'
 import { CashbackError } from '../http/errors.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { errorAnswers, named } from '../http/openapi/operations.ts'
+import { NoQuery } from '../http/schemas.ts'
 import { unknownOrigin } from '../outbox/origin.ts'
 import { instantPattern, instantRule } from '../text/instant.ts'
 import { moveClock, readClock, resetClock, type SandboxDeps } from './operations.ts'
@@ -57,7 +58,6 @@ const Move = Type.Object(
   },
 )
 
-const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
 /**
  * For this long after its beginning, a request starts new delivery attempts. An attempt takes up to 15 seconds, and the

@@ -1,4 +1,5 @@
 /** Routes with which a bank's systems and people read daily statements (contract/statements.md). */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -9,10 +10,11 @@ import { sendLong } from '../http/answer/long-answer.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { IfNoneMatch } from '../http/openapi/operations.ts'
+import { NoQuery } from '../http/schemas.ts'
 import { statementReaders } from '../partner/allowed-roles.ts'
 import { finitePage, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
-import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
+import { operation, partnerErrors } from '../partner/request/documents.ts'
 import { openFiles } from './file-store.ts'
 import { type OpenDeps, readOpen } from './open.ts'
 import { findLines, findStatements } from './read-store.ts'

@@ -4,7 +4,6 @@ import { OperatorError } from '../../http/errors.ts'
 import { errorAnswers, lineContent } from '../../http/openapi/operations.ts'
 
 export const closed = { additionalProperties: false }
-export const NoQuery = Type.Object({}, closed)
 
 const common = {
   401: 'Neither the operator’s key nor a valid token of a platform user',

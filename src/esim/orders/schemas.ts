@@ -200,7 +200,6 @@ export const QrQuery = Type.Object(
   },
   closed,
 )
-export const NoQuery = Type.Object({}, closed)
 
 const always = {
   401: 'The token is missing, expired or invalid',

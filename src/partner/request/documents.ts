@@ -1,12 +1,8 @@
 /** Parts of the schemas and of the documentation that all operations of the Partner API share. */
-import Type from 'typebox'
 import { PartnerError } from '../../http/errors.ts'
 import { errorAnswers } from '../../http/openapi/operations.ts'
 import type { Roles } from '../allowed-roles.ts'
 import { rolesKeyword } from './authorize.ts'
-
-const closed = { additionalProperties: false }
-export const NoQuery = Type.Object({}, closed)
 
 const common = {
   401: 'The token is missing, expired or invalid',
