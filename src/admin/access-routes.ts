@@ -1,4 +1,4 @@
-/** Routes with which the operator applies directory files and manages partners' credentials and portal users. */
+/** Routes with which the operator manages partners' credentials and portal users. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import * as credentials from '../access/credential-schemas.ts'
@@ -11,11 +11,9 @@ import { listUsers } from '../access/user-store.ts'
 import { withOrigin } from '../audit-log/request/origin.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import type { Catalogue } from '../esim/catalogue.ts'
 import type { App } from '../http/app.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
 import { eraseUser } from '../people/erasure.ts'
 import { type PeopleDeps, requireAddress } from '../people/managers.ts'
 import { disablePerson } from '../people/users.ts'
@@ -24,14 +22,7 @@ import { credentialView, userView } from './access-views.ts'
 import { fresh, mfaNeeded, operation, operatorErrors, unknownPartner } from './request/documents.ts'
 import { withCheckedCaller } from './request/with-checked-caller.ts'
 
-export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals; people: PeopleDeps }
-
-const directoryBytes = 64 * 1024 * 1024
-/**
- * The maximum number of terminals files in a request. In the JSON body, each file is a field whose name is the file's
- * path.
- */
-const maxTerminalsFiles = 100_000
+export type AccessAdminDeps = Pick<PeopleDeps, 'database'> & ReadDeps & { refusals: Refusals; people: PeopleDeps }
 
 /** Returns the account that a request names. @throws DomainError 'invalid' unless it names exactly one */
 export function ownerOf(input: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
@@ -43,7 +34,6 @@ export function ownerOf(input: { bank?: string; merchant?: string; platform?: tr
 }
 
 export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = async (app, deps) => {
-  applyDirectoryRoute(app, deps)
   issueCredentialRoute(app, deps)
   listCredentialsRoute(app, deps)
   rotateCredentialRoute(app, deps)
@@ -51,44 +41,6 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
   addUserRoute(app, deps)
   listUsersRoute(app, deps)
   disableUserRoute(app, deps)
-}
-
-function applyDirectoryRoute(app: App, deps: AccessAdminDeps): void {
-  app.post(
-    '/directory',
-    {
-      bodyLimit: directoryBytes,
-      config: { longUpload: true, jsonBounds: { values: 5_000_000, names: maxTerminalsFiles } },
-      schema: {
-        ...operation(
-          'Partners',
-          'applyDirectory',
-          'Apply a directory file',
-          'All or nothing; may be repeated. Errors name their path and line. A field that an entry leaves out keeps its ' +
-            'value; null or an empty list clears it. The answer lists the changes, field by field.',
-        ),
-        body: schemas.DirectoryBody,
-        querystring: schemas.DirectoryQuery,
-        response: {
-          200: schemas.Applied,
-          ...operatorErrors({ 409: 'With `mode` `create`: the codes that exist; nothing was applied' }),
-        },
-      },
-    },
-    async request => {
-      const { directory, files, mode } = request.body
-      const { dryRun } = request.query
-      const applied = await applyDirectory(withOrigin(deps, request), {
-        directory,
-        files: new Map(Object.entries(files)),
-        dryRun,
-        mode,
-      })
-      // Refresh here, so that the caller's next request sees the change. Other processes have been notified.
-      await Promise.all([deps.catalogue.refresh(), deps.refusals.refresh()])
-      return applied
-    },
-  )
 }
 
 function issueCredentialRoute(app: App, deps: AccessAdminDeps): void {

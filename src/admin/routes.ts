@@ -17,6 +17,7 @@ import { campaignReadAdminRoutes } from './campaign-read-routes.ts'
 import { type CampaignAdminDeps, campaignAdminRoutes } from './campaign-routes.ts'
 import { customerFileAdminRoutes } from './customer-file-routes.ts'
 import { customerAdminRoutes } from './customer-routes.ts'
+import { type DirectoryAdminDeps, directoryAdminRoutes } from './directory-routes.ts'
 import { type EventAdminDeps, eventAdminRoutes } from './event-routes.ts'
 import { orderAdminRoutes } from './order-routes.ts'
 import { overviewAdminRoutes } from './overview-routes.ts'
@@ -29,6 +30,7 @@ import { type StockAdminDeps, stockAdminRoutes } from './stock-routes.ts'
 import { type SupportDeps, supportAdminRoutes } from './support-routes.ts'
 
 export type AdminRoutesDeps = AccessAdminDeps &
+  DirectoryAdminDeps &
   StockAdminDeps &
   AuditDeps &
   CampaignAdminDeps &
@@ -41,6 +43,7 @@ export type AdminRoutesDeps = AccessAdminDeps &
 
 const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   overviewAdminRoutes,
+  directoryAdminRoutes,
   accessAdminRoutes,
   policyAdminRoutes,
   partnerAdminRoutes,
