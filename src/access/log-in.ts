@@ -224,9 +224,7 @@ async function openSession(
   const sessionId = randomUUID()
   const minutes = person.sessionMinutes ?? defaultSessionMinutes
   const caller = callerOfPerson(person, client)
-  const token = tokens.issue(caller, { sessionId, minutes })
-  const expiresAt = tokens.read(token)?.expiresAt
-  if (!expiresAt) throw new Error('A token that was just made is not valid')
+  const { token, expiresAt } = tokens.issue(caller, { sessionId, minutes })
   const { address } = client
   const userAgent = client.userAgent.slice(0, maxUserAgentLength)
   const isOpen = await insertSession(

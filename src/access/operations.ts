@@ -73,7 +73,8 @@ export async function issueGatewayToken(
     return refuse({ action: 'login.refused', lacking: 'secret' })
   if (credential.revoked || credential.suspended) return refuse({ action: 'login.refused', lacking: 'access' })
   if (!deps.refusals.admitsAddress(caller, address)) return refuse({ action: 'address.refused' })
-  return { token: deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(input.secret)) }), caller }
+  const { token } = deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(input.secret)) })
+  return { token, caller }
 }
 
 /** Ends one token in all processes, for example at a logout. Other tokens of the same user stay valid. */

@@ -36,9 +36,10 @@ export type Tokens = {
    *
    * @param origin the secret or session that the token belongs to and ends with; without it, the token ends only when
    *   it expires
+   * @returns the token, and when it expires
    * @throws DomainError 'unavailable' while no signing key is known
    */
-  issue(caller: Caller, origin?: TokenOrigin): string
+  issue(caller: Caller, origin?: TokenOrigin): { token: string; expiresAt: Date }
   /** The content of a valid token, or null for any other text. Does not check whether it was revoked. */
   read(token: string): ReadToken | null
 }
@@ -89,7 +90,7 @@ export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tok
     issue(caller, origin) {
       sequence += 1
       const claims = claimsOf(caller, { origin, tokenId: `${instance}${sequence.toString(36)}`, nowMs: nowMs() })
-      return keys.signer(nowMs())(claims)
+      return { token: keys.signer(nowMs())(claims), expiresAt: expiryOf(claims) }
     },
 
     read,
@@ -106,7 +107,7 @@ function verifyToken(keys: TokenKeys, token: string, nowMs: number): ReadToken |
     if (!timesHold(claims, nowMs)) return null
     const caller = callerOfClaims(claims)
     const secretId = claims.sec === undefined ? null : String(claims.sec)
-    return caller && { caller, id: String(claims.jti), secretId, expiresAt: new Date(claims.exp * 1000) }
+    return caller && { caller, id: String(claims.jti), secretId, expiresAt: expiryOf(claims) }
   } catch {
     // Any error means that the token is not valid. The caller does not learn which error it was.
     return null
@@ -137,6 +138,8 @@ function claimsOf(
     ...(origin && 'secretId' in origin && { sec: origin.secretId }),
   }
 }
+
+const expiryOf = ({ exp }: Claims): Date => new Date(exp * 1000)
 
 const accountId = (caller: Caller): string | null => {
   if (caller.type === 'bank') return caller.bankId

@@ -155,7 +155,7 @@ suite('GET /portal/session', () => {
     const { caller } = (await tokensOf(platform)).read(tokenIn(cookie)) ?? {}
     assert.ok(caller)
     await platform.platform.database.execute(`update token_keys set signs_from = signs_from - interval '3 hours'`)
-    const old = (await tokensOf(platform, () => Date.now() - 7_206_000)).issue(caller)
+    const old = (await tokensOf(platform, () => Date.now() - 7_206_000)).issue(caller).token
     for (const wrong of ['', `${cookie}x`, `${cookie}; ${cookie}`, `other=1; x${cookie}`, `perkline_session=${old}`])
       assertError(await browserWith(platform, wrong).call('GET', '/portal/session'), 401)
     for (const right of [`other=1; ${cookie}`, `${cookie};other=1`, ` ${cookie} ; a=b=c`])

@@ -43,7 +43,7 @@ const staff: Caller = { type: 'platform', role: 'viewer', userType: 'portal_user
 const verifier = (atMs = nowMs, keys: TokenKeys = known) => createTokens(keys, () => atMs)
 const callerOf = (tokens: Tokens, token: string) => tokens.read(token)?.caller ?? null
 const verify = (token: string, atMs?: number) => callerOf(verifier(atMs), token)
-const issued = verifier().issue(bank)
+const issued = verifier().issue(bank).token
 
 type Json = Record<string, unknown>
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -63,7 +63,7 @@ function signed(claims: Json, header: Json = ownHeader): string {
 const without = (name: string) => Object.fromEntries(Object.entries(ownClaims).filter(([claim]) => claim !== name))
 
 test('a token says for whom it acts, and gives that caller back', () => {
-  for (const caller of [bank, merchant, staff]) assert.deepEqual(verify(verifier().issue(caller)), caller)
+  for (const caller of [bank, merchant, staff]) assert.deepEqual(verify(verifier().issue(caller).token), caller)
   assert.deepEqual(verify(signed(ownClaims)), bank, 'the tests forge with the right key')
 })
 
@@ -86,7 +86,7 @@ test('a token names type and id of the account, role, user type, issuer, audienc
 
 test('every token is a fresh one, within one second and between processes too', () => {
   const [one, other] = [verifier(), verifier()]
-  const tokens = [one, other, one, other, one].map(tokens => tokens.issue(bank))
+  const tokens = [one, other, one, other, one].map(tokens => tokens.issue(bank).token)
   assert.equal(new Set(tokens).size, tokens.length)
 })
 
@@ -182,7 +182,7 @@ test('a claim that was changed without the key is refused', () => {
   const changes: Json[] = [{ accountId: merchant.merchantId }, { exp: nowSeconds + 7199 }, { role: 'EDITOR' }]
   for (const change of changes)
     assert.equal(verify(`${header}.${encode({ ...ownClaims, ...change })}.${signature}`), null, JSON.stringify(change))
-  const [, ofMerchant] = partsOf(verifier().issue(merchant))
+  const [, ofMerchant] = partsOf(verifier().issue(merchant).token)
   assert.equal(verify(`${header}.${ofMerchant}.${signature}`), null)
 })
 

@@ -53,7 +53,7 @@ async function signedBefore(caller: Caller) {
   )
   await platform.platform.database.execute(`update token_keys set signs_from = signs_from - interval '3 hours'`)
   try {
-    const issue = async (ago: number) => (await tokensOf(platform, () => Date.now() - ago)).issue(caller)
+    const issue = async (ago: number) => (await tokensOf(platform, () => Date.now() - ago)).issue(caller).token
     return { nearlyExpired: await issue(7_190_000), expired: await issue(7_206_000) }
   } finally {
     await platform.platform.database.execute('update token_keys set signs_from = $1', [before[0]?.signsFrom])
@@ -91,11 +91,11 @@ suite('401', () => {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
     const bank = { type: 'bank', bankId: claims.accountId, role: 'ADMIN' } as const
     const caller = { ...bank, userType: 'gateway_user', subject: claims.sub } as const
-    const at = async (ms: number) => (await tokensOf(platform, () => Date.now() + ms)).issue(caller)
+    const at = async (ms: number) => (await tokensOf(platform, () => Date.now() + ms)).issue(caller).token
     assert.equal((await get(await at(0))).status, 200)
     // A token whose time of issue is in the future is refused.
     assert.equal((await get(await at(120_000))).status, 401)
-    const foreign = createTokens(await makeTokenKeys(platform.config.masterKeys)).issue(caller)
+    const foreign = createTokens(await makeTokenKeys(platform.config.masterKeys)).issue(caller).token
     assert.equal((await get(foreign)).status, 401)
     const { expired, nearlyExpired } = await signedBefore(caller)
     assert.equal((await get(nearlyExpired)).status, 200)

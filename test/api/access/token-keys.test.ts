@@ -64,7 +64,7 @@ async function processWith(options: { masters?: Buffer[]; mayIssue?: boolean } =
   await keys.refresh()
   return keys
 }
-const issue = (keys: TokenKeys, atMs: number) => createTokens(keys, () => atMs).issue(bank)
+const issue = (keys: TokenKeys, atMs: number) => createTokens(keys, () => atMs).issue(bank).token
 const accepts = (keys: TokenKeys, token: string, atMs: number) => createTokens(keys, () => atMs).read(token) !== null
 
 test('several processes at their first start make one key, whose private half is sealed', async () => {
