@@ -2,6 +2,7 @@
  * Converts the terminals of a form to the JSON text that is stored and sent to readers. A list may be long, so it is
  * read only once. For a large body, another process does this.
  */
+import { chunks } from '../../text/chunks.ts'
 import { plainLine } from '../../text/text-rules.ts'
 
 /** One element of `terminals`, with the contract's field names. */
@@ -36,8 +37,10 @@ export const noTerminals: TerminalList = { count: 0, text: [Buffer.from('[]')], 
 const maxRepeated = 100
 
 /**
- * Reads the terminals of a form. @param value as it was sent, or the result of `readAside` @returns undefined when the
- * value is not a list
+ * Reads the terminals of a form.
+ *
+ * @param value as it was sent, or the result of `readAside`
+ * @returns undefined when the value is not a list
  */
 export function readTerminals(value: unknown): ReadTerminals | undefined {
   if (isRead(value)) return value
@@ -68,9 +71,12 @@ export function readTerminals(value: unknown): ReadTerminals | undefined {
 }
 
 /**
- * Replaces the terminals in a body by the result of reading them. Runs in the process that reads large bodies. `lists`
- * has the pieces of the terminals' text, and the paths of
- * unfit texts.
+ * Replaces the terminals in a body by the result of reading them. Runs in the process that reads large bodies, and sends
+ * them back in pieces.
+ *
+ * @returns `body`: the body as it was sent, but `terminals` is a `ReadTerminals` whose lists `text` and `unfit` are empty.
+ *   `lists`: the entries of these two lists, in order and in pieces; `list` is the path of the list in `body`. If
+ *   `terminals` is no list of terminals with ids, `body` is unchanged and `lists` is empty
  */
 export function readAside(body: object): { body: object; lists: { list: string[]; entries: unknown[] }[] } {
   const terminals = 'terminals' in body ? readTerminals(body.terminals) : undefined
@@ -80,15 +86,10 @@ export function readAside(body: object): { body: object; lists: { list: string[]
     body: { ...body, terminals: { list: { count: list.count, text: [], unfit: [] }, repeated } },
     lists: [
       ...list.text.map(piece => ({ list: ['terminals', 'list', 'text'], entries: [piece] })),
-      ...inPieces(list.unfit).map(entries => ({ list: ['terminals', 'list', 'unfit'], entries })),
+      ...chunks(list.unfit, pathsOfPiece).map(entries => ({ list: ['terminals', 'list', 'unfit'], entries })),
     ],
   }
 }
-
-const inPieces = (paths: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(paths.length / pathsOfPiece) }, (_, n) =>
-    paths.slice(n * pathsOfPiece, (n + 1) * pathsOfPiece),
-  )
 
 /**
  * Whether the value is a list that `readAside` has read. Such a list contains bytes, which JSON cannot contain, so no

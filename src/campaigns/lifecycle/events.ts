@@ -4,6 +4,7 @@
  */
 import type { EventTypeName } from '../../outbox/event-types.ts'
 import type { RecordedEvent } from '../../outbox/event-writing.ts'
+import { chunks } from '../../text/chunks.ts'
 import { roundedCustomers } from '../rounded-customers.ts'
 import type { Decided, Facts, Note } from './decided.ts'
 import { isHiddenFromBanks } from './editable-fields.ts'
@@ -160,8 +161,10 @@ function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedE
   )
   const formed = (data: object) =>
     ({ type: 'segment.formed', at: after.updatedAt, data: { ...campaignData(after), ...data } }) as const
+  // Without any part of a bank there is still one event, which says so.
+  const lists = rounded.length > 0 ? chunks(rounded, maxBanksPerEvent) : [[]]
   return [
-    ...inPieces(rounded).map(banks => ({
+    ...lists.map(banks => ({
       ...formed({ customersCount: banks.reduce((sum, bank) => sum + bank.customersCount, 0), banks }),
       ...merchantOf(after),
     })),
@@ -171,9 +174,3 @@ function segmentEvents(notes: readonly Note[], after: LockedCampaign): RecordedE
 
 /** The maximum number of banks in one event. With more, the data of the event would be larger than 4 KiB. */
 const maxBanksPerEvent = 40
-
-/** Splits the list into pieces, one event each. An empty list gives one empty piece, so that its event is still sent. */
-const inPieces = <T>(list: readonly T[]): T[][] =>
-  Array.from({ length: Math.max(1, Math.ceil(list.length / maxBanksPerEvent)) }, (_, n) =>
-    list.slice(n * maxBanksPerEvent, (n + 1) * maxBanksPerEvent),
-  )
