@@ -3,7 +3,7 @@
  * and apply it again.
  */
 import type { Queryable } from '../db/database.ts'
-import type { Terminal } from './file/terminals-file.ts'
+import type { DirectoryTerminal } from './file/terminals-file.ts'
 
 export type CountryEntry = {
   id: string
@@ -138,9 +138,9 @@ export async function listTerminals(
   database: Queryable,
   merchantId: string,
   search: { pattern: string | null; limit: number; offset: number },
-): Promise<{ terminals: Terminal[]; totalItems: number }> {
+): Promise<{ terminals: DirectoryTerminal[]; totalItems: number }> {
   const fits = `merchant_id = $1 and ($2::text is null or concat_ws(E'\\n', terminal_id, name, location) ~ $2)`
-  const terminals = await database.query<Terminal>(
+  const terminals = await database.query<DirectoryTerminal>(
     `select terminal_id as "terminalId", name, location, payment_system_merchant_id as "paymentSystemMerchantId",
        payment_system_merchant_name as "paymentSystemMerchantName"
      from terminals where ${fits} order by terminal_id limit $3 offset $4`,

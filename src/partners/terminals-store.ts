@@ -2,9 +2,9 @@
 import { endedStatusesSql } from '../campaigns/lifecycle/transitions.ts'
 import type { Queryable } from '../db/database.ts'
 import type { TerminalsChange } from './changes.ts'
-import type { Terminal } from './file/terminals-file.ts'
+import type { DirectoryTerminal } from './file/terminals-file.ts'
 
-export type MerchantTerminals = { merchantId: string; terminals: readonly Terminal[] }
+export type MerchantTerminals = { merchantId: string; terminals: readonly DirectoryTerminal[] }
 
 const terminalsAtOnce = 2_000
 const values = 'name, location, payment_system_merchant_id, payment_system_merchant_name'

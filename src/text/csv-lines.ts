@@ -80,7 +80,8 @@ export const isOtherFormat = (line: string): boolean =>
 /** The error of a file in another format. */
 export const otherFormatText = 'line 1 must be UTF-8 text: save the file as CSV in UTF-8'
 
-function withoutCarriageReturn(line: string): string {
+/** A line that ended with CRLF, without the CR. */
+export function withoutCarriageReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line
 }
 

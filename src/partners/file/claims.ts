@@ -33,7 +33,7 @@ export async function checkClaims(
   return {
     errors: [...missing, ...missingReferences(claims, known), ...wrongIds(claims.entries, known)],
     existing: claims.entries
-      .filter(entry => isKnown(entry) && !entry.isPlace)
+      .filter(entry => isKnown(entry) && !entry.namesOnlyTariffs)
       .map(
         ({ path, line, kind, code }): BrokenRule => ({
           ...broken(`${path}.code`, 'new', { kind: kindNames[kind], code }),

@@ -3,7 +3,7 @@
 import type { BrokenRule } from '../../error-rules.ts'
 import * as rules from '../../text/text-rules.ts'
 import { deliveryModes } from '../delivery-modes.ts'
-import { maxTerminals, readTerminals, type Terminal, terminalRules } from './terminals-file.ts'
+import { type DirectoryTerminal, maxTerminals, readTerminalsFile, terminalRules } from './terminals-file.ts'
 import {
   clearable,
   kept,
@@ -35,7 +35,7 @@ export type Entry = {
   /** The errors if the entry is new: one for each absent key that a new entry must have. */
   missing: BrokenRule[]
   /** True for a mobile operator that the file names only to list its tariffs. */
-  isPlace: boolean
+  namesOnlyTariffs: boolean
 }
 
 export const partnerStatuses = ['active', 'suspended'] as const
@@ -170,9 +170,9 @@ function bankForm({ references, deliveries }: DirectoryContext) {
  * undefined, and the terminals in the database stay.
  */
 function merchantForm({ references, fileText }: DirectoryContext) {
-  const terminalsFile: Reader<readonly Terminal[]> = refine(text(rules.oneLine(1024)), (path, place) => {
+  const terminalsFile: Reader<readonly DirectoryTerminal[]> = refine(text(rules.oneLine(1024)), (path, place) => {
     const csv = fileText(path)
-    return csv === undefined ? refuse(place, 'readable-file') : readTerminals(csv, path, place.reading.found)
+    return csv === undefined ? refuse(place, 'readable-file') : readTerminalsFile(csv, path, place.reading.found)
   })
   return refine(
     mapping({
@@ -259,13 +259,21 @@ function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader
     // If the entry has errors, its invalid fields are absent. Without a code it is not added to `entries`.
     if (entry?.code === undefined) return entry as T
     const { code, id } = entry
-    entries.push({ path: place.path, line: place.line, kind, code, id, missing, isPlace: isPlace(entry) })
+    entries.push({
+      path: place.path,
+      line: place.line,
+      kind,
+      code,
+      id,
+      missing,
+      namesOnlyTariffs: namesOnlyTariffs(entry),
+    })
     return entry
   }
 }
 
 /** Whether an entry only names the mobile operator of its tariffs. */
-function isPlace({ code, ...fields }: object & { code: string; tariffs?: readonly unknown[] }): boolean {
+function namesOnlyTariffs({ code, ...fields }: object & { code: string; tariffs?: readonly unknown[] }): boolean {
   const params = Object.entries(fields).filter(([, value]) => value !== undefined)
   return params.length === 1 && fields.tariffs !== undefined && fields.tariffs.length > 0
 }

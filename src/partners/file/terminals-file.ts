@@ -5,13 +5,13 @@
 
 import { ruleText } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
-import { type Separator, splitRecord } from '../../text/csv-lines.ts'
+import { type Separator, splitRecord, withoutCarriageReturn } from '../../text/csv-lines.ts'
 import { shownStart } from '../../text/shown-text.ts'
 import { brokenRule, plainOneLine } from '../../text/text-rules.ts'
 import { addError, type FoundErrors } from './found-errors.ts'
 
 /** A terminal in the platform's directory of merchants. */
-export type Terminal = {
+export type DirectoryTerminal = {
   terminalId: string
   name: string | null
   location: string | null
@@ -52,14 +52,14 @@ type Broken = { text: string; rule: string; params?: Problem['params']; value?: 
  * @param fileName the path as the YAML file writes it
  * @returns the terminals; none if the file has an error, so that they take no memory
  */
-export function readTerminals(csv: string, fileName: string, found: FoundErrors): Terminal[] {
+export function readTerminalsFile(csv: string, fileName: string, found: FoundErrors): DirectoryTerminal[] {
   const errorsBefore = found.errorCount
   const refuse = (line: number, { text, rule, params = {}, value = null }: Broken, column?: Column) => {
     const error = `${fileName} (line ${line}${column === undefined ? '' : `, ${column}`}): ${text}`
     addError(found, error, { line, column: column ?? null, rule, params, value })
   }
   const misquoted = { text: 'must be quoted as in RFC 4180', rule: 'quotes' }
-  const [header = { text: '', line: 1 }, ...records] = readLines(csv)
+  const [header = { text: '', line: 1 }, ...records] = numberedLines(csv)
   const separator = separatorOf(header.text)
   const names = splitRecord(header.text, separator)
   // Without the header, nothing can be said about the other lines.
@@ -103,13 +103,13 @@ type NumberedLine = { text: string; line: number }
  * Splits a file into lines. No value may contain a line break, so each line is a record, and a wrong quote affects
  * only its own line. Empty lines are skipped.
  */
-function readLines(csv: string): NumberedLine[] {
+function numberedLines(csv: string): NumberedLine[] {
   const lines: NumberedLine[] = []
   for (const [index, line] of csv
     .replace(/^\uFEFF/, '')
     .split('\n')
     .entries()) {
-    const text = line.endsWith('\r') ? line.slice(0, -1) : line
+    const text = withoutCarriageReturn(line)
     if (text === '') continue
     if (lines.length === maxTerminals + 2) break
     lines.push({ text, line: index + 1 })
@@ -137,7 +137,10 @@ function isHeader(names: readonly string[]): names is Column[] {
   return known && names.includes('terminalId') && new Set(names).size === names.length
 }
 
-function readTerminal(cellOf: (column: Column) => string, refuse: (column: Column, broken: Broken) => void): Terminal {
+function readTerminal(
+  cellOf: (column: Column) => string,
+  refuse: (column: Column, broken: Broken) => void,
+): DirectoryTerminal {
   const read = (column: Column) => {
     const value = cellOf(column)
     if (value === '' && column !== 'terminalId') return null
