@@ -47,7 +47,7 @@ test('a webhook: added once, one new secret, and a deleted one is gone from the 
   await button(page, 'Add an endpoint').click()
   await field(page, 'Address').fill('http://127.0.0.1:18399/hook')
   await press(page, 'Add an endpoint')
-  await tellsLost(page)
+  await sees(page, 'The endpoint may have been added already')
   await press(page, 'Add an endpoint')
   await field(page, 'Secret').waitFor()
   await press(page, 'I have saved it')
@@ -318,6 +318,78 @@ for (const isReloaded of [false, true])
     await page.reload()
     await sees(page, /^Your unsaved changes/)
     assert.equal(await page.getByText(mayExist).count(), 0)
+    await expectLost(visitor)
+  })
+
+const listed = (body: any): any[] => body.data ?? body
+
+/** Forms in dialogs that create something: where, how to fill them in, and a list of what exists. */
+const dialogs = [
+  {
+    thing: 'webhook',
+    page: '/account/webhooks',
+    action: 'Add an endpoint',
+    title: 'The endpoint may have been added already',
+    another: 'Add another one',
+    list: '/partner/v1/webhook-endpoints',
+    fill: (page: Page) => field(page, 'Address').fill('http://127.0.0.1:18399/twice'),
+    correct: (page: Page) => field(page, 'Note').fill('Corrected'),
+    corrected: (each: any) => each.description === 'Corrected',
+  },
+  {
+    thing: 'credential',
+    page: '/account/credentials',
+    action: 'Issue a credential',
+    title: 'The credential may have been issued already',
+    another: 'Issue another one',
+    list: '/portal/credentials',
+    fill: (page: Page) => dialog(page).getByRole('textbox', { name: 'Name' }).fill('Tils'),
+    correct: (page: Page) => dialog(page).getByRole('textbox', { name: 'Name' }).fill('Tills'),
+    corrected: (each: any) => each.label === 'Tills',
+  },
+  {
+    thing: 'invitation',
+    page: '/account/people',
+    action: 'Invite',
+    title: 'The person may be invited already',
+    another: 'Invite all the same',
+    list: '/portal/invitations',
+    fill: (page: Page) => field(page, 'Login').fill('twice-olen'),
+    correct: (page: Page) => field(page, 'Login').fill('twice-olena'),
+    corrected: (each: any) => each.login === 'twice-olena',
+  },
+]
+
+for (const { thing, page: path, action, title, another, list, fill, correct, corrected } of dialogs)
+  test(`a new ${thing} that is changed after its answer got lost: it asks first`, { timeout }, async t => {
+    const person = await logInAs(site.platform, manager)
+    const made = async (): Promise<any[]> => listed((await person.call('GET', list)).body)
+    const before = (await made()).length
+    const visitor = await site.enter(t, path, manager)
+    if (!visitor) return
+    const { page } = visitor
+    await loseAnswer(page, 'POST', new RegExp(`${list}$`))
+    await button(page, action).click()
+    await fill(page)
+    await press(page, action)
+    await sees(page, title)
+    assert.equal((await made()).length, before + 1)
+    await assertAccessible(visitor)
+    await correct(page)
+    await press(page, action)
+    const question = page.getByRole('dialog').filter({ hasText: 'The answer to your first try got lost' })
+    await question.waitFor()
+    await assertAccessible(visitor)
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'detached' })
+    assert.equal((await made()).length, before + 1, 'nothing more is created')
+    // The form still shows what was typed.
+    await press(page, action)
+    await question.getByRole('button', { name: another }).click()
+    await question.waitFor({ state: 'detached' })
+    await button(page, 'I have saved it').click()
+    assert.equal((await made()).length, before + 2)
+    assert.equal((await made()).filter(corrected).length, 1)
     await expectLost(visitor)
   })
 

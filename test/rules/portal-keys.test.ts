@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mock, suite, test } from 'node:test'
-import { fetchOnce, forgetKeys, keyFor } from '../../portal/src/api/once.ts'
+import { createsAnother, fetchOnce, forgetKeys, keyFor, mayBeCreated } from '../../portal/src/api/once.ts'
 import { documents, snapshotUrl } from '../support/openapi.ts'
 
 type Parameter = { name?: string; in?: string; $ref?: string }
@@ -145,6 +145,18 @@ suite('after a lost answer', () => {
     await send('POST', campaigns, '{"name":"one"}', 201)
     const [first, , , fourth] = last(4)
     assert.equal(fourth, first)
+  })
+
+  test('other content, or the same for another account, would create another thing', async () => {
+    const path = '/portal/invitations'
+    const body = { login: 'olena', role: 'EDITOR' }
+    assert.equal(await createsAnother(`${path}?bank=alpha`, body), false, 'nothing was sent')
+    await send('POST', `https://platform.example${path}?bank=alpha`, JSON.stringify(body), null)
+    assert.equal(mayBeCreated(path), true)
+    assert.equal(await createsAnother(`${path}?bank=alpha`, body), false)
+    assert.equal(await createsAnother(`${path}?bank=beta`, body), true)
+    assert.equal(await createsAnother(path, body), true)
+    assert.equal(await createsAnother(`${path}?bank=alpha`, { ...body, login: 'olen' }), true)
   })
 
   test('a password is never stored, not even as a hash', async t => {

@@ -73,6 +73,13 @@ export const accountTexts = dictionary({
       title: 'Credentials',
       lead: 'Your systems use them to get access tokens for the API.',
       issue: 'Issue a credential',
+      lostAnswer: {
+        title: 'The credential may have been issued already',
+        text: 'The answer got lost. If you send the form again without changes, no second credential is issued, and you get the secret.',
+        question:
+          'The answer to your first try got lost, and you have changed the form since. Cancel and close the form to look at the list first: if you don’t need the first credential, revoke it.',
+        another: 'Issue another one',
+      },
       label: 'Name',
       role: 'Role',
       by: 'Issued by',
@@ -263,6 +270,13 @@ export const accountTexts = dictionary({
       title: 'Ключі доступу',
       lead: 'За ними ваші системи отримують токени доступу до API.',
       issue: 'Видати ключ',
+      lostAnswer: {
+        title: 'Можливо, ключ уже видано',
+        text: 'Відповідь не надійшла. Якщо надіслати форму ще раз без змін, другого ключа не буде, а ви отримаєте секрет.',
+        question:
+          'Відповідь на першу спробу не надійшла, а форму відтоді змінено. Спершу скасуйте, закрийте форму й перегляньте список: якщо перший ключ не потрібен, відкличте його.',
+        another: 'Видати ще один',
+      },
       label: 'Назва',
       role: 'Роль',
       by: 'Хто видав',

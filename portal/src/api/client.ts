@@ -4,7 +4,7 @@
  *
  *     const campaigns = await answer(api.GET('/cashbacks/for-merchant', { params: { query }, signal }))
  */
-import createClient, { type Middleware } from 'openapi-fetch'
+import createClient, { createQuerySerializer, type Middleware } from 'openapi-fetch'
 import { ApiError, apiError, noAnswer } from './errors.ts'
 import { fetchOnce } from './once.ts'
 import type { paths as EsimPaths } from './schema/esim-sales.ts'
@@ -45,6 +45,12 @@ export const api = createClient<PerklinePaths & EsimPaths & OperatorPaths & Part
   fetch: fetchOnce,
 })
 api.use(throwErrors)
+
+/** The address to which `api` sends a request with these parameters. */
+export function addressOf(path: string, query: Record<string, string>): string {
+  const search = createQuerySerializer()(query)
+  return search === '' ? path : `${path}?${search}`
+}
 
 /**
  * The body of a successful answer, with its version.

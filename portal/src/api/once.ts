@@ -146,11 +146,14 @@ export const mayBeCreated = (path: string): boolean => storedNames().some(name =
 /**
  * Whether sending this body would create another thing beside the one that may have been created already. It is false for the
  * content whose answer got lost, as long as its key is kept.
+ *
+ * @param address one of `lists`, with the parameters of the request
  */
-export async function createsAnother(path: string, body: unknown): Promise<boolean> {
-  if (!mayBeCreated(path)) return false
-  const content = contentOf(path, JSON.stringify(body))
-  return read(await nameOf(prefixOfList(path), 'POST', content)) === null
+export async function createsAnother(address: string, body: unknown): Promise<boolean> {
+  const { pathname } = urlOf(address)
+  if (!mayBeCreated(pathname)) return false
+  const content = contentOf(address, JSON.stringify(body))
+  return read(await nameOf(prefixOfList(pathname), 'POST', content)) === null
 }
 
 /** Call it once the person knows what has become of the earlier requests that create something at this path. */

@@ -11,11 +11,14 @@ import { sessionTexts } from '../session/texts.ts'
 import { FormFrame } from '../ui/form-frame.tsx'
 import { useNotify } from '../ui/notify.tsx'
 import { showOnce } from '../ui/once-shown.tsx'
+import { useCreation } from '../ui/use-creation.tsx'
 import { useFieldErrors } from '../ui/use-field-errors.ts'
 import { useOnce } from '../ui/use-once.ts'
 import type { Named } from './named.ts'
 import { inviteTexts } from './texts.ts'
 
+/** Where the invitation is created. */
+const path = '/portal/invitations'
 const fields = ['login', 'email', 'role'] as const
 
 /**
@@ -48,12 +51,14 @@ export function InviteForm(props: {
   const { onInvited = showLink } = props
   const form = useForm({ initialValues: { login: '', email: '', role: props.role ?? offered.at(-1) ?? '' } })
   const { place, clear, rest } = useFieldErrors(form, fields)
+  const creation = useCreation({ path, query: named, texts: texts.lostAnswer })
   const invite = useMutation({
     // Returns nothing, because the answer contains the link and a mutation's result stays in memory for a while.
     async mutationFn() {
       const { login, email, role } = form.getValues()
       const body = { login: login.trim(), role, ...(email.trim() !== '' && { email: email.trim() }) }
-      const { link } = await fresh(() => answer(api.POST('/portal/invitations', { params: { query: named }, body })))
+      const send = () => fresh(() => answer(api.POST(path, { params: { query: named }, body })))
+      const { link } = await creation.create(body, send)
       if (link === undefined) notify.done(texts.invited)
       onInvited(link)
     },
@@ -73,7 +78,7 @@ export function InviteForm(props: {
       onCancel={onCancel}
       onSubmit={inviteOnce}
       rest={rest}
-      lost={texts.mayBeInvited}
+      notice={creation.notice}
       isPending={invite.isPending}
     >
       <TextInput

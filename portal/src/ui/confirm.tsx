@@ -1,8 +1,9 @@
-import { Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { type ReactNode, useCallback } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
+import { closeTopDialog, openTopDialog } from './top-dialog.tsx'
 
 /** The second press of a double click must not open the question again. */
 let isAsking = false
@@ -49,5 +50,39 @@ export function useConfirm() {
         })
       }),
     [texts],
+  )
+}
+
+/**
+ * Like `useConfirm`, but also for forms in dialogs: the question opens above the dialog, which keeps what the person has
+ * typed.
+ */
+export function useConfirmAbove() {
+  const { cancel } = useTexts(uiTexts)
+  return useCallback(
+    ({ title, text, action }: { title: string; text: string; action: string }) =>
+      new Promise<boolean>(resolve => {
+        let agrees = false
+        const agree = () => {
+          agrees = true
+          closeTopDialog()
+        }
+        openTopDialog({
+          title,
+          onClose: () => resolve(agrees),
+          children: (
+            <Stack>
+              <Text>{text}</Text>
+              <Group justify="flex-end">
+                <Button variant="default" data-autofocus onClick={closeTopDialog}>
+                  {cancel}
+                </Button>
+                <Button onClick={agree}>{action}</Button>
+              </Group>
+            </Stack>
+          ),
+        })
+      }),
+    [cancel],
   )
 }

@@ -9,6 +9,13 @@ export const webhookTexts = dictionary({
     noneText: 'Add an address of your system, and we’ll send events to it.',
     noneToRead: 'An administrator of your account can add an address that gets your events.',
     add: 'Add an endpoint',
+    lostAnswer: {
+      title: 'The endpoint may have been added already',
+      text: 'The answer got lost. If you send the form again without changes, the endpoint is not added twice, and you get its secret.',
+      question:
+        'The answer to your first try got lost, and you have changed the form since. Cancel and close the form to look at the list first: if the endpoint is there, edit it, and make a new secret for it.',
+      another: 'Add another one',
+    },
     notFound: 'Endpoint not found',
     notShown: 'This can’t be shown',
     save: 'Save',
@@ -162,6 +169,13 @@ export const webhookTexts = dictionary({
     noneText: 'Вкажіть адресу своєї системи, і події надходитимуть туди.',
     noneToRead: 'Адміністратор вашого облікового запису може додати адресу, на яку надходитимуть події.',
     add: 'Додати адресу',
+    lostAnswer: {
+      title: 'Адресу, можливо, вже додано',
+      text: 'Відповідь не надійшла. Якщо надіслати форму ще раз без змін, другої адреси не буде, а ви отримаєте секрет.',
+      question:
+        'Відповідь на першу спробу не надійшла, а форму відтоді змінено. Спершу скасуйте, закрийте форму й перегляньте список: якщо адреса вже є, відредагуйте її та створіть для неї новий секрет.',
+      another: 'Додати ще одну',
+    },
     notFound: 'Адресу не знайдено',
     notShown: 'Це неможливо показати',
     save: 'Зберегти',

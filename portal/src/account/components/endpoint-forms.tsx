@@ -15,6 +15,7 @@ import { useNotify } from '../../ui/notify.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { StaleForm } from '../../ui/stale-form.tsx'
+import { useCreation } from '../../ui/use-creation.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { useOnce } from '../../ui/use-once.ts'
 import { webhookTexts } from '../../webhooks/texts.ts'
@@ -22,6 +23,8 @@ import { TypeChoice } from '../../webhooks/type-choice.tsx'
 import type { Endpoint } from '../../webhooks/types.ts'
 import { endpointQuery, useEventTypeNames, useWebhooksChanged } from '../webhook-queries.ts'
 
+/** Where an endpoint is created. */
+const path = '/partner/v1/webhook-endpoints'
 const orders = ['concurrent', 'serial'] as const
 const fields = ['url', 'description', 'eventTypes', 'order', 'startAfter'] as const
 
@@ -43,7 +46,7 @@ export function EndpointForm(props: { typeAccount: AccountType; endpoint?: ReadE
   const [start, setStart] = useState<'now' | 'beginning'>('now')
   const form = useForm({ initialValues: valuesOf(endpoint) })
   const { place, clear, rest } = useFieldErrors(form, fields)
-  const { mutate, isPending, newer, goOnWith } = useSave(endpoint, { clear, place })
+  const { mutate, isPending, newer, goOnWith, notice } = useSave(endpoint, { clear, place })
   const save = ({ url, description, eventTypes, order, startAfter }: typeof form.values) => {
     const note = description.trim()
     mutate({
@@ -58,6 +61,7 @@ export function EndpointForm(props: { typeAccount: AccountType; endpoint?: ReadE
     <FormFrame
       action={endpoint ? texts.save : texts.add}
       rest={rest}
+      notice={notice}
       isPending={isPending}
       onSubmit={form.onSubmit(save)}
     >
@@ -119,7 +123,7 @@ const isSavedIn = (endpoint: Endpoint, { url, description, eventTypes, order }: 
 
 const namesIn = (types: readonly string[] | null): string => [...new Set(types)].toSorted().join()
 
-/** `newer` is the version that somebody else has saved first. After `goOnWith(newer)`, the next save changes this version. */
+/** `notice` says that a new endpoint may exist already. `newer` is the version that somebody else has saved first. After `goOnWith(newer)`, the next save changes this version. */
 function useSave(endpoint: ReadEndpoint | undefined, errors: { clear(): void; place(error: unknown): void }) {
   const texts = useTexts(webhookTexts)
   const fresh = useFreshFactor()
@@ -128,6 +132,7 @@ function useSave(endpoint: ReadEndpoint | undefined, errors: { clear(): void; pl
   const queryClient = useQueryClient()
   const [seen, setSeen] = useState(endpoint)
   const [newer, setNewer] = useState<ReadEndpoint | null>(null)
+  const creation = useCreation({ path, texts: texts.lostAnswer })
   const save = useMutation({
     // Returns nothing, because the answer contains the secret and a mutation's result stays in memory for a while.
     async mutationFn({ startAfter, ...body }: Fields & { startAfter?: number }) {
@@ -144,7 +149,8 @@ function useSave(endpoint: ReadEndpoint | undefined, errors: { clear(): void; pl
         return notify.done(texts.saved)
       }
       const withStart = { ...body, ...(startAfter !== undefined && { startAfter }) }
-      const { secret } = await fresh(() => answer(api.POST('/partner/v1/webhook-endpoints', { body: withStart })))
+      const send = () => fresh(() => answer(api.POST(path, { body: withStart })))
+      const { secret } = await creation.create(withStart, send)
       showOnce(texts.secretTitle, texts.secretText, [{ label: texts.secret, value: secret }])
     },
     onMutate() {
@@ -158,7 +164,7 @@ function useSave(endpoint: ReadEndpoint | undefined, errors: { clear(): void; pl
     setSeen(version)
     setNewer(null)
   }
-  return { ...save, newer, goOnWith }
+  return { ...save, newer, goOnWith, notice: creation.notice }
 }
 
 /** Asks from where a disabled endpoint should continue. */

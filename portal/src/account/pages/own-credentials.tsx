@@ -13,13 +13,15 @@ import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { foundPage } from '../../ui/data-table/found-page.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { oldSecretUntil } from '../../ui/old-secret.ts'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
-import { Empty, Failure } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
+import { useCreation } from '../../ui/use-creation.tsx'
 import { useFieldErrors } from '../../ui/use-field-errors.ts'
 import { DateTime } from '../../ui/values.tsx'
 import { AccountChoice, ChooseFirst, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
@@ -28,6 +30,8 @@ import type { AccountListSearch } from '../search.ts'
 import { accountTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/account/credentials')
+/** Where a credential is issued. */
+const issuePath = '/portal/credentials'
 
 /** The credentials of the account's systems. */
 export function OwnCredentialsPage() {
@@ -151,10 +155,11 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
   const changed = useAccountChanged()
   const form = useForm({ initialValues: { label: '', role: 'EDITOR' as (typeof rolesOfBankSystems)[number] } })
   const { place, clear, rest } = useFieldErrors(form, ['label', 'role'])
+  const creation = useCreation({ path: issuePath, query: named, texts: texts.lostAnswer })
   const issue = useMutation({
-    mutationFn: ({ label, role }: typeof form.values) => {
+    mutationFn({ label, role }: typeof form.values) {
       const body = { label: label.trim(), ...(isBank && { role }) }
-      return fresh(() => answer(api.POST('/portal/credentials', { params: { query: named }, body })))
+      return creation.create(body, () => fresh(() => answer(api.POST(issuePath, { params: { query: named }, body }))))
     },
     onSuccess,
     onMutate: clear,
@@ -163,25 +168,23 @@ function IssueForm({ named, typeAccount }: ChosenAccount) {
     onSettled: changed,
   })
   return (
-    <form noValidate onSubmit={form.onSubmit(values => issue.mutate(values))}>
-      <Stack>
-        {rest !== null && <Failure error={rest} />}
-        <TextInput data-autofocus label={texts.label} maxLength={200} {...form.getInputProps('label')} />
-        {isBank && (
-          <Select
-            label={texts.role}
-            allowDeselect={false}
-            data={rolesOfBankSystems.map(value => ({ value, label: roles[value] ?? value }))}
-            {...form.getInputProps('role')}
-          />
-        )}
-        <Group justify="flex-end">
-          <Button type="submit" loading={issue.isPending}>
-            {texts.issue}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <FormFrame
+      action={texts.issue}
+      rest={rest}
+      notice={creation.notice}
+      isPending={issue.isPending}
+      onSubmit={form.onSubmit(values => issue.mutate(values))}
+    >
+      <TextInput data-autofocus label={texts.label} maxLength={200} {...form.getInputProps('label')} />
+      {isBank && (
+        <Select
+          label={texts.role}
+          allowDeselect={false}
+          data={rolesOfBankSystems.map(value => ({ value, label: roles[value] ?? value }))}
+          {...form.getInputProps('role')}
+        />
+      )}
+    </FormFrame>
   )
 }
 

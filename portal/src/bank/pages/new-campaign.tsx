@@ -4,7 +4,6 @@ import { useState } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
-import { useCreation } from '../../campaigns/form/use-creation.tsx'
 import { bankBodyOf, type CampaignValues, copyOf, firstValues, valuesOf } from '../../campaigns/form/values.ts'
 import { directoryQuery, ownTerminalsQuery } from '../../campaigns/queries.ts'
 import type { CampaignTerminal, Directory } from '../../campaigns/types.ts'
@@ -16,6 +15,7 @@ import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded, Loading } from '../../ui/states.tsx'
+import { useCreation } from '../../ui/use-creation.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { campaignQuery, retailersQuery, useCampaignChanged } from '../queries.ts'
 import { bankTexts } from '../texts.ts'
@@ -79,6 +79,7 @@ function NewCampaignForm({ directory, source }: { directory: Directory; source: 
   const creation = useCreation({
     path,
     isRestored: draft.restored !== null,
+    texts: formText.lostAnswer,
     list: <LinkAnchor to="/bank/campaigns">{formText.lostAnswer.list}</LinkAnchor>,
   })
 

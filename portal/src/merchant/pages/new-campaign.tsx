@@ -5,7 +5,6 @@ import { answer, api } from '../../api/client.ts'
 import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
 import type { BankNames } from '../../campaigns/form/lost-banks.ts'
-import { useCreation } from '../../campaigns/form/use-creation.tsx'
 import { bodyOf, type CampaignValues, copyOf, firstValues, valuesOf } from '../../campaigns/form/values.ts'
 import { directoryQuery } from '../../campaigns/queries.ts'
 import type { CampaignDetails, Directory } from '../../campaigns/types.ts'
@@ -18,6 +17,7 @@ import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Loaded, Loading } from '../../ui/states.tsx'
+import { useCreation } from '../../ui/use-creation.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { editTexts } from '../edit-texts.ts'
 import { banksQuery, campaignQuery, useCampaignChanged } from '../queries.ts'
@@ -76,6 +76,7 @@ function NewCampaignForm({ directory, source }: Props) {
   const creation = useCreation({
     path,
     isRestored: draft.restored !== null,
+    texts: texts.lostAnswer,
     list: <LinkAnchor to="/merchant/campaigns">{texts.lostAnswer.list}</LinkAnchor>,
   })
 
