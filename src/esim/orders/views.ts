@@ -3,6 +3,7 @@ import { instantText } from '../../text/instant-text.ts'
 import type { MobileOperator, Tariff } from '../catalogue.ts'
 import type { Offer } from './availability.ts'
 import type { Confirmed } from './operations.ts'
+import { shownEnd, shownMsisdn } from './shown-fields.ts'
 import type { Order } from './store.ts'
 
 export function operatorView({ code, nameUk, nameEn, logoUrl, country }: MobileOperator) {
@@ -19,14 +20,6 @@ function tariffView(tariff: Tariff, free: boolean) {
   // A price has at most 2 decimals and is below 10^10, so it keeps all its digits as a JavaScript number.
   return { ...shown, price: Number(price), available: onSale && free }
 }
-
-/** The phone number; null when the order ended without a sale, and when the number was removed (KEEP_MSISDN_DAYS; stored as ''). */
-export const shownMsisdn = ({ status, msisdn }: Pick<Order, 'status' | 'msisdn'>): string | null =>
-  status === 'cancelled' || status === 'expired' || msisdn === '' ? null : msisdn
-
-/** The end of the reservation; null when the order was confirmed or cancelled. */
-export const shownEnd = ({ status, reservedUntil }: Pick<Order, 'status' | 'reservedUntil'>): string | null =>
-  status === 'confirmed' || status === 'cancelled' ? null : instantText(reservedUntil)
 
 /**
  * The view of an order.

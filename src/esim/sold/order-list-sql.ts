@@ -8,6 +8,7 @@ import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
 import { type OrderStatus, reservationEnd, reservationMinutes, reservedWith, statusAtSql } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
+import { endSql } from '../orders/shown-fields.ts'
 import { firstIdEndingAt } from './figures-store.ts'
 import type { OrderQuery, Put } from './order-sql.ts'
 
@@ -39,7 +40,7 @@ export type OrderListFilter = {
 }
 
 const ended = `status in ('confirmed', 'cancelled', 'expired')`
-const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
+const endedAt = endSql('confirmed_at', 'cancelled_at', 'reserved_until')
 
 export const isAscending = (sort: OrderSort): boolean => !sort.startsWith('-')
 const isByConfirmation = (sort: OrderSort): boolean => sort.endsWith('confirmedAt')

@@ -3,7 +3,7 @@ import { parseCallerName } from '../../caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
 import { shownMail } from '../orders/mail-state.ts'
-import { shownMsisdn } from '../orders/views.ts'
+import { shownMsisdn } from '../orders/shown-fields.ts'
 import type { ShownOrder } from './shown-order.ts'
 
 export function shownOrderView(order: ShownOrder) {

@@ -11,6 +11,7 @@ import { openCopy, type WriteTo } from '../../db/streaming/open-copy.ts'
 import { csvCell } from '../../text/csv-cell.ts'
 import { statusAtSql } from '../orders/lifecycle.ts'
 import { shownMailSql } from '../orders/mail-state.ts'
+import { endSql, showsEndSql, showsMsisdnSql } from '../orders/shown-fields.ts'
 import { listQuery } from './order-list-sql.ts'
 import { listFilterOf, type OrderListSearch } from './order-store.ts'
 
@@ -26,14 +27,14 @@ const cells = {
   externalId: csvCellSql('o.external_id'),
   tariff: 't.cells',
   status: quoted('o.status_now'),
-  msisdn: `case when o.status_now in ('reserved', 'confirmed') and o.msisdn <> '' then ${csvCellSql('o.msisdn')} end`,
-  reservedUntil: `case when o.status_now in ('reserved', 'expired') then ${instant('o.reserved_until')} end`,
+  msisdn: `case when ${showsMsisdnSql('o.status_now', 'o.msisdn')} then ${csvCellSql('o.msisdn')} end`,
+  reservedUntil: `case when ${showsEndSql('o.status_now')} then ${instant('o.reserved_until')} end`,
   createdAt: instant('o.created_at'),
   confirmedAt: 'o.confirmed',
   // The price is a number, so its cell needs no protection against formulas. A currency has three letters.
   price: 'o.price',
   currency: quoted('o.currency'),
-  endedAt: `coalesce(o.confirmed, o.cancelled, case when o.status_now = 'expired' then ${instant('o.reserved_until')} end)`,
+  endedAt: `case when o.status_now <> 'reserved' then ${endSql('o.confirmed', 'o.cancelled', instant('o.reserved_until'))} end`,
   cancelledAt: 'o.cancelled',
   deliveryMode: quoted('o.delivery_mode'),
   emailDelivery: quoted(shownMailSql('o.mail')),

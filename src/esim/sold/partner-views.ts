@@ -3,7 +3,7 @@ import { parseCallerName } from '../../caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
 import { shownMail } from '../orders/mail-state.ts'
-import { shownEnd, shownMsisdn } from '../orders/views.ts'
+import { endOf, shownEnd, shownMsisdn } from '../orders/shown-fields.ts'
 import type { LookedUpOrder } from './order-look-up.ts'
 
 const text = (instant: Date | null): string | null => instant && instantText(instant)
@@ -30,9 +30,6 @@ export function partnerOrderView(order: LookedUpOrder) {
     statement: statement && { statementId: statement.statementId, number: statement.number, day: statement.day },
   }
 }
-
-const endOf = ({ status, confirmedAt, cancelledAt, reservedUntil }: LookedUpOrder): Date | null =>
-  confirmedAt ?? cancelledAt ?? (status === 'expired' ? reservedUntil : null)
 
 export const timelineEvents = [
   'reserved',
