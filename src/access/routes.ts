@@ -92,8 +92,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
         operationId: 'issueToken',
         tags,
         summary: 'Exchange clientId and secret for a token',
-        description:
-          'Each call returns a new token, valid for 7200 seconds. Keep it, and get the next one when it has expired.',
+        description: `Each call returns a new token, valid for ${tokenLifetimeSeconds} seconds. Keep it, and get the next one when it has expired.`,
         security: [],
         querystring: NoQuery,
         body: GatewayBody,

@@ -42,7 +42,7 @@ export const betweenParameters = <Name extends string>(name: Name, done: string)
 
 /** Reads the parameters of `betweenParameters`. @throws as `readSpan` */
 export const readBetween = <From extends string, To extends string>(
-  params: Partial<Record<From | To, string>>,
+  params: Partial<Record<From | To, string | undefined>>,
   from: From,
   to: To,
 ): Span => readBounds([from, params[from]], [to, params[to]])

@@ -1,24 +1,14 @@
 /** Reads the query of an order list for programs (contract/partner-orders.md, "The list"). */
+import type { Static } from 'typebox'
 import type { BrokenRule } from '../../error-rules.ts'
 import { requireForm } from '../../form-errors.ts'
 import { readBetween, type Span } from '../../text/span.ts'
-import { type OrderStatus, orderStatuses } from '../orders/lifecycle.ts'
-import { isAscending, type OrderSort } from './order-list-sql.ts'
+import { orderStatuses } from '../orders/lifecycle.ts'
+import { isAscending, type OrderSort, settledSeconds } from './order-list-sql.ts'
 import type { OrderListSearch } from './order-store.ts'
+import type { OrderFileQuery } from './partner-schemas.ts'
 
-/**
- * Ascending lists leave out orders made within the last 15 seconds, because some transactions of that time may still be
- * open. A client that continues after a newer order would miss the orders of these transactions.
- */
-const settledMs = 15_000
-
-export type OrderListQuery = {
-  externalId?: string
-  status?: OrderStatus[]
-  operatorCode?: string
-  tariffCode?: string
-  sort?: OrderSort
-} & Partial<Record<`${'created' | 'confirmed' | 'ended'}${'From' | 'To'}`, string>>
+export type OrderListQuery = Static<typeof OrderFileQuery> & { sort?: OrderSort }
 
 const spans = ['created', 'confirmed', 'ended'] as const
 const spanOf = (query: OrderListQuery, name: (typeof spans)[number]): Span =>
@@ -42,20 +32,23 @@ export function requireSpans(query: OrderListQuery, schemaErrors: readonly Broke
  * @throws DomainError 'invalid' for invalid dates
  */
 export function listSearchOf(query: OrderListQuery, bankId: string, now: Date): OrderListSearch {
-  const { externalId, operatorCode, tariffCode, sort = '-createdAt' } = query
+  const { externalId, status, operatorCode, tariffCode, sort = '-createdAt', ...periods } = query
+  const { createdFrom, createdTo, confirmedFrom, confirmedTo, endedFrom, endedTo, ...unread } = periods
+  // This does not compile as long as the schema has a filter that is not read here.
+  unread satisfies Record<string, never>
   return {
     bankId,
     externalId,
     operatorCode,
     tariffCode,
-    statuses: query.status ?? orderStatuses,
-    created: spanOf(query, 'created'),
-    confirmed: spanOf(query, 'confirmed'),
-    ended: spanOf(query, 'ended'),
+    statuses: status ?? orderStatuses,
+    created: readBetween({ createdFrom, createdTo }, 'createdFrom', 'createdTo'),
+    confirmed: readBetween({ confirmedFrom, confirmedTo }, 'confirmedFrom', 'confirmedTo'),
+    ended: readBetween({ endedFrom, endedTo }, 'endedFrom', 'endedTo'),
     sort,
     after: null,
     limit: null,
     now,
-    asOf: isAscending(sort) ? new Date(now.getTime() - settledMs) : now,
+    asOf: isAscending(sort) ? new Date(now.getTime() - settledSeconds * 1000) : now,
   }
 }

@@ -15,9 +15,19 @@ import type { OrderQuery, Put } from './order-sql.ts'
 export const orderSorts = ['-createdAt', 'createdAt', '-confirmedAt', 'confirmedAt'] as const
 export type OrderSort = (typeof orderSorts)[number]
 
+/**
+ * Ascending lists leave out orders made within the last 15 seconds, because some transactions of that time may still be
+ * open. A client that continues after a newer order would miss the orders of these transactions.
+ */
+export const settledSeconds = 15
+
 /** The page begins after this order. `confirmedAt` is set only when the list is sorted by it. */
 export type OrderPosition = { orderId: string; confirmedAt: string | null }
 
+/**
+ * What a list asks for. Every filter has an index, or limits what one answer reads (contract/partner-api.md, "Lists"). The
+ * same holds for a new one.
+ */
 export type OrderListFilter = {
   bankId: string
   /** null: any tariff. */
@@ -155,6 +165,10 @@ const byExternalId = (filter: OrderListFilter, put: Put): string => `
  * on the column of the time, and a wider one on `order_id` for the index. A range of times gives a range of ids,
  * because an id begins with the time of the reservation, and an order ends at most `reservationMinutes` later
  * (`firstIdEndingAt`).
+ *
+ * A filter by an exact value does not belong here, unless few orders lack that value: an index range would be read to its
+ * end to find one page. Like `statuses` and `tariffIds`, it chooses the ranges in the functions above, and needs an index
+ * that begins with it.
  */
 function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderListFilter, put: Put): string {
   const conditions: string[] = []

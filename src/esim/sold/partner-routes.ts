@@ -18,7 +18,7 @@ import { callerAccount } from '../../partner/request/authorize.ts'
 import { operation, partnerErrors } from '../../partner/request/documents.ts'
 import { aboutCsvCells } from '../../text/csv-cell.ts'
 import { listSearchOf, requireSpans } from './list-search.ts'
-import { isAscending, type OrderPosition, type OrderSort } from './order-list-sql.ts'
+import { isAscending, type OrderPosition, type OrderSort, settledSeconds } from './order-list-sql.ts'
 import type { OrderLookUp } from './order-look-up.ts'
 import { listOrders } from './order-store.ts'
 import { readTimeline } from './order-timeline.ts'
@@ -59,7 +59,7 @@ function listOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void {
         ...head(
           'listOrders',
           'Orders of the bank',
-          'An ascending list ends 15 seconds ago, so that it does not pass over an order that is still being written. A program that ' +
+          `An ascending list ends ${settledSeconds} seconds ago, so that it does not pass over an order that is still being written. A program that ` +
             'reads upwards by `createdAt`, and continues later from its last cursor, sees each order once.',
         ),
         querystring: schemas.OrderListQuery,

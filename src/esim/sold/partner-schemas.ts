@@ -5,7 +5,7 @@ import { closed, count, instant, text, uuid } from '../../http/schemas.ts'
 import { listParameters } from '../../partner/lists.ts'
 import { betweenParameters } from '../../text/span.ts'
 import { orderStatuses } from '../orders/lifecycle.ts'
-import { orderSorts } from './order-list-sql.ts'
+import { orderSorts, settledSeconds } from './order-list-sql.ts'
 import { inQuery, shownOrder, stated } from './order-schemas.ts'
 import { type TimelineEntry, timelineActors, timelineEvents } from './partner-views.ts'
 
@@ -89,7 +89,10 @@ export const OrderList = Type.Object(
         'fewer orders than `limit` mean the end at this moment, and you continue later from this cursor',
       examples: ['WyIwMTlhYTVhMiJd.Vf8mRz1xq0kQy1aJ'],
     }),
-    asOf: instant('The instant of the list: now, or 15 seconds ago for an ascending list', '2026-11-21T08:05:00.000Z'),
+    asOf: instant(
+      `The instant of the list: now, or ${settledSeconds} seconds ago for an ascending list`,
+      '2026-11-21T08:05:00.000Z',
+    ),
   },
   { description: 'Orders of the bank' },
 )

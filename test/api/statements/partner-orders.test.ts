@@ -1,7 +1,9 @@
 /** A bank's orders for its back office: list, look-up, timeline, file (contract/partner-orders.md). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import type { Static } from 'typebox'
 import { csvCellSql } from '../../../src/db/csv-cell-sql.ts'
+import { OrderFileQuery } from '../../../src/esim/sold/partner-schemas.ts'
 import { csvCell } from '../../../src/text/csv-cell.ts'
 import { advance, type Bank, openBank, range, until } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -189,6 +191,37 @@ suite('the list', () => {
       assert.ok(found.length > 0, day)
       const file = await get(`/orders.csv?${day}`)
       assert.deepEqual([file.status, file.text.trimEnd().split('\r\n').length - 1], [200, found.length], day)
+    }
+  })
+
+  test('every declared filter leaves out what does not fit it, in the list and in the file', async () => {
+    const known = made.find(({ status }) => status === 'confirmed')
+    assert.ok(known)
+    const { orderId, createdAt, confirmedAt } = known
+    const later = (at: string | null) => new Date(Date.parse(at ?? '') + 1_000).toISOString()
+    const excluding: Record<keyof Static<typeof OrderFileQuery>, string> = {
+      externalId: 'of-no-order',
+      status: 'cancelled',
+      operatorCode: 'of-no-order',
+      tariffCode: 'of-no-order',
+      createdFrom: later(createdAt),
+      createdTo: createdAt,
+      confirmedFrom: later(confirmedAt),
+      confirmedTo: confirmedAt ?? '',
+      endedFrom: later(confirmedAt),
+      endedTo: confirmedAt ?? '',
+    }
+    const finders = {
+      list: async (query: string) => (await ids(query)).join(),
+      file: async (query: string) => (await get(`/orders.csv?${query}`)).text,
+    }
+    for (const [name, find] of Object.entries(finders)) {
+      assert.ok((await find('')).includes(orderId), name)
+      for (const filter of Object.keys(OrderFileQuery.properties)) {
+        const value = excluding[filter as keyof typeof excluding]
+        assert.ok(value, `${filter}: give it a value that excludes the order`)
+        assert.ok(!(await find(`${filter}=${value}`)).includes(orderId), `${filter} in the ${name}`)
+      }
     }
   })
 
