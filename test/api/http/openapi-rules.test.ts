@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { test } from 'node:test'
+import { plainLines } from '../../../src/text/text-rules.ts'
 import { advice, operations, parsed, texts } from '../../support/openapi-operations.ts'
 import { startPlatform } from '../../support/platform.ts'
 
@@ -112,6 +113,30 @@ test('generators can read every schema', () => {
       if (required && referred(file, schema).default !== undefined)
         wrong.push(`${operation.operationId}?${name}: it has a default, and is required`)
   assert.deepEqual(wrong, none)
+})
+
+/**
+ * Patterns whose errors have a text of their own without `mustBe`: `http/input/validation.ts` knows one, and our own code checks
+ * the documented patterns of names of campaigns and of payment references.
+ */
+const explained = [plainLines, '^[^\\x00-\\x1f\\x7f-\\x9f]+$', '^[!-~]{1,64}$']
+
+test('a request that breaks a pattern is told in words what is right', () => {
+  const wrong = new Set<string>()
+  const check = (place: string, file: string, schema: any, seen: readonly string[] = []) => {
+    if (seen.includes(schema.$ref)) return
+    const found = referred(file, schema)
+    for (const [at, part] of within(place, found)) {
+      if (part.$ref && part !== found) check(at, file, part, [...seen, part.$ref])
+      if (part.pattern && !part['x-must-be'] && !explained.includes(part.pattern)) wrong.add(at)
+    }
+  }
+  for (const { file, operation } of operations) {
+    for (const { name, schema } of operation.parameters ?? []) check(`${operation.operationId}?${name}`, file, schema)
+    for (const { schema } of Object.values<any>(operation.requestBody?.content ?? {}))
+      check(`${operation.operationId} body`, file, schema)
+  }
+  assert.deepEqual([...wrong], none, 'add `...mustBe(rule)`: the error would say "must be right (pattern)"')
 })
 
 test('no two names of a document differ only in case: generators write one file for each', () => {
