@@ -3,6 +3,7 @@
 import { groupNames } from '../campaigns/list/campaign-groups.ts'
 import { differenceFields } from '../campaigns/reconciliation/difference-search.ts'
 import { counting, cursor, day, month, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
+import { orderStatuses } from '../ui/orders.ts'
 
 export const decisions = ['pending', 'approved', 'declined', 'expired'] as const
 export const authors = ['retailer', 'bank'] as const
@@ -37,7 +38,6 @@ export type SalesSearch = ReturnType<typeof salesSearch>
 export const statementsSearch = searchParams({ month })
 export type StatementsSearch = ReturnType<typeof statementsSearch>
 
-export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] as const
 export const ordersSearch = searchParams({
   externalId: text,
   exact: oneOf(['yes']),

@@ -9,6 +9,7 @@ import { isApiError } from '../api/errors.ts'
 import type { paths } from '../api/schema/operator.ts'
 import { beforeOf } from '../campaigns/queries.ts'
 import { periodOfDays } from '../i18n/time-zone.ts'
+import { isOrderId } from '../ui/orders.ts'
 import type { ProfileSearch } from '../ui/profile-search.ts'
 import type { CampaignsSearch, OrdersSearch, PartnersSearch } from './search.ts'
 
@@ -161,10 +162,9 @@ export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string
     getNextPageParam: ({ nextCursor }: Read<'/admin/orders'>) => nextCursor ?? undefined,
     queryFn({ signal, pageParam }) {
       const { externalId, bank, status, from, to } = search
-      const isOrderId = externalId !== undefined && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(externalId)
       const query = {
         limit: 50,
-        ...(externalId && (isOrderId ? { orderId: externalId } : { externalId })),
+        ...(externalId && (isOrderId(externalId) ? { orderId: externalId } : { externalId })),
         ...(bank && { bank }),
         ...(status && { status }),
         ...(from && { dateFrom: periodOfDays(from, from, timeZone).dateFrom }),

@@ -2,6 +2,7 @@
 
 import { statusNames } from '../campaigns/list/campaign-groups.ts'
 import { counting, cursor, day, month, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
+import { orderStatuses } from '../ui/orders.ts'
 
 export const partnersSearch = searchParams({ tab: oneOf(['banks', 'merchants']), page: counting, search: text })
 export type PartnersSearch = ReturnType<typeof partnersSearch>
@@ -13,7 +14,6 @@ const stockColumns = ['tariff', 'free', 'sold', 'cover'] as const
 export const stockSearch = searchParams({ ...tableFields(stockColumns), level: oneOf(['low', 'out']) })
 export type StockSearch = ReturnType<typeof stockSearch>
 
-export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] as const
 export const ordersSearch = searchParams({
   externalId: text,
   bank: text,

@@ -16,7 +16,7 @@ const nothing = {
   author: undefined,
   from: undefined,
   to: undefined,
-}
+} satisfies Record<keyof Omit<CampaignsSearch, 'page' | 'after' | 'sortBy' | 'sortOrder'>, undefined>
 
 /** The filters of the table of campaigns. */
 export function CampaignFilters({ search, onSearch }: Props) {

@@ -2,15 +2,12 @@ import { Button, Checkbox, NativeSelect } from '@mantine/core'
 import classes from '../../campaigns/parts.module.css'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { DaysFilter } from '../../ui/days-filter.tsx'
+import { isOrderId, orderStatuses } from '../../ui/orders.ts'
 import { SearchInput } from '../../ui/search-input.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { esimTexts } from '../esim-texts.ts'
-import { type OrdersSearch, orderStatuses } from '../search.ts'
+import type { OrdersSearch } from '../search.ts'
 import { TariffSelect } from './tariff-select.tsx'
-
-/** Whether the text is a complete order id. The platform finds orders only by their complete id. */
-export const isOrderId = (words: string): boolean =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(words)
 
 type Props = { search: Omit<OrdersSearch, 'page'>; onSearch: (change: Partial<OrdersSearch>) => void }
 
@@ -23,7 +20,7 @@ const nothing = {
   tariff: undefined,
   from: undefined,
   to: undefined,
-}
+} satisfies Record<keyof Omit<OrdersSearch, 'page'>, undefined>
 
 /** The filters of the table of orders. */
 export function OrderFilters({ search, onSearch }: Props) {

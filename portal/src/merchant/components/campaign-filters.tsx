@@ -11,7 +11,13 @@ import { merchantTexts } from '../texts.ts'
 
 type Props = { search: CampaignsSearch; onSearch: (change: Partial<CampaignsSearch>) => void }
 
-const nothing = { name: undefined, group: undefined, status: undefined, from: undefined, to: undefined }
+const nothing = {
+  name: undefined,
+  group: undefined,
+  status: undefined,
+  from: undefined,
+  to: undefined,
+} satisfies Record<keyof Omit<CampaignsSearch, 'page' | 'after' | 'sortBy' | 'sortOrder'>, undefined>
 
 /** The filters of the table of campaigns. */
 export function CampaignFilters({ search, onSearch }: Props) {
