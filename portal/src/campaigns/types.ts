@@ -7,6 +7,10 @@ export type CampaignDetails = components['schemas']['CampaignDetails'] & Version
 export type InvitedBank = CampaignDetails['banks'][number]
 export type CampaignTerminal = CampaignDetails['terminals'][number]
 
+export type NewCampaign = components['schemas']['NewCampaign']
+export type NewBankCampaign = components['schemas']['NewBankCampaign']
+export type CampaignChange = components['schemas']['CampaignChange']
+
 /** The fields of the offer that merchants and banks both get. */
 export type CampaignOffer = Pick<
   CampaignDetails,

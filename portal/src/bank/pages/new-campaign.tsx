@@ -85,7 +85,7 @@ function NewCampaignForm({ directory, source }: { directory: Directory; source: 
 
   const save = async (values: CampaignValues) => {
     const body = bankBodyOf(values)
-    const { id } = await creation.create(body, () => answer(api.POST(path, { body: body as never })))
+    const { id } = await creation.create(body, () => answer(api.POST(path, { body })))
     draft.discard()
     notify.done(texts.created)
     void changed(id)

@@ -1,7 +1,15 @@
 /** The values of the campaign form, and their conversion to and from the API's fields. Pure. */
 import { addDays, daysOfPeriod, fromZoned, periodOfDays, toZoned } from '../../i18n/time-zone.ts'
 import { readClock, readDay } from '../../i18n/typed-day.ts'
-import type { CampaignDetails, CampaignOffer, CampaignTerminal, Directory } from '../types.ts'
+import type {
+  CampaignChange,
+  CampaignDetails,
+  CampaignOffer,
+  CampaignTerminal,
+  Directory,
+  NewBankCampaign,
+  NewCampaign,
+} from '../types.ts'
 import { asciiAddress } from './web-address.ts'
 
 /** A number; a text while the field is empty or its content is invalid. */
@@ -45,8 +53,8 @@ export type CampaignValues = {
 
 export type EditableField = CampaignDetails['permissions']['editableFields'][number]
 
-/** The body of the request. Empty fields are left out, and the platform decides whether those fields are required. */
-export type CampaignBody = { [Field in EditableField]?: unknown }
+/** The body of a form that may be incomplete. */
+type Incomplete<Body> = { [Field in keyof Body]?: Body[Field] | undefined }
 
 const midnight = '00:00:00'
 
@@ -167,9 +175,13 @@ export function withTimes(
   return { hasTimes, days: [from, shifted], clocks: [midnight, midnight] }
 }
 
-export function bodyOf(values: CampaignValues): CampaignBody {
+/**
+ * The body of the request. Empty fields are left out, although the type requires them: the platform decides whether they
+ * are required, and names them.
+ */
+export function bodyOf(values: CampaignValues): NewCampaign {
   const { allProducts, terminalsPlatform, merchantCategoryCode } = values
-  return {
+  const body: Incomplete<NewCampaign> = {
     ...periodOf(values),
     name: values.name.trim(),
     description: values.description.trim() || null,
@@ -193,18 +205,20 @@ export function bodyOf(values: CampaignValues): CampaignBody {
     bannerSmall: asciiAddress(values.bannerSmall.trim()) || null,
     bannerBig: asciiAddress(values.bannerBig.trim()) || null,
   }
+  return body as NewCampaign
 }
 
 /** The request of a bank: it names the merchant instead of banks. */
-export function bankBodyOf(values: CampaignValues): Omit<CampaignBody, 'participantsIds'> & { retailerId?: string } {
-  const { participantsIds: _, ...body } = bodyOf(values)
-  return { ...body, ...(values.retailerId && { retailerId: values.retailerId }) }
+export function bankBodyOf(values: CampaignValues): NewBankCampaign {
+  const { participantsIds: _, ...others } = bodyOf(values)
+  const body: Incomplete<NewBankCampaign> = { ...others, ...(values.retailerId && { retailerId: values.retailerId }) }
+  return body as NewBankCampaign
 }
 
 const figure = (value: Figure): number | undefined => (typeof value === 'number' ? value : undefined)
 
 /** Only the fields that an edit changes. */
-export function changedBody(before: CampaignValues, after: CampaignValues): CampaignBody {
+export function changedBody(before: CampaignValues, after: CampaignValues): CampaignChange {
   const [old, now] = [bodyOf(before), bodyOf(after)]
   const fields = Object.keys(now) as EditableField[]
   return Object.fromEntries(

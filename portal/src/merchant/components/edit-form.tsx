@@ -7,7 +7,7 @@ import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
 import type { BankNames } from '../../campaigns/form/lost-banks.ts'
 import { areSame, type CampaignValues, changedBody, changedValues, valuesOf } from '../../campaigns/form/values.ts'
-import type { Directory } from '../../campaigns/types.ts'
+import type { CampaignChange, Directory } from '../../campaigns/types.ts'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
 import { DraftNotice } from '../../session/draft-notice.tsx'
@@ -162,9 +162,9 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   return { original, draft, mine, bankNames, seen, newer, keep, save, goOn, discard, beginning }
 }
 
-const send = ({ cashbackId, etag }: ReadCampaign, body: object) => {
+const send = ({ cashbackId, etag }: ReadCampaign, body: CampaignChange) => {
   const params = { path: { cashbackId }, header: ifMatch(etag) }
-  return answer(api.PATCH('/cashbacks/for-merchant/{cashbackId}', { params, body: body as never }))
+  return answer(api.PATCH('/cashbacks/for-merchant/{cashbackId}', { params, body }))
 }
 
 /** The banks to choose from. Banks that are already invited stay visible, even if they could no longer be invited. */

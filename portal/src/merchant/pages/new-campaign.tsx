@@ -82,7 +82,7 @@ function NewCampaignForm({ directory, source }: Props) {
 
   const save = async (values: CampaignValues) => {
     const body = bodyOf(values)
-    const { id } = await creation.create(body, () => answer(api.POST(path, { body: body as never })))
+    const { id } = await creation.create(body, () => answer(api.POST(path, { body })))
     draft.discard()
     notify.done(created)
     void changed(id)
