@@ -7,11 +7,20 @@ import type { Audit } from './queries.ts'
 
 type Check = Audit['checks'][number]
 
-/** For each check, its rule, and the text that is shown when nothing wrong was found. */
+/**
+ * For each check, its rule, and the text that is shown when nothing wrong was found. In this text, `{name}` stands for a
+ * number of the check.
+ */
 const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
   'profile-states': {
-    en: ['Every profile is free, reserved, sold or withdrawn', ''],
-    uk: ['Кожен профіль вільний, зарезервований, проданий або вилучений', ''],
+    en: [
+      'Every profile is free, reserved, sold or withdrawn',
+      'Profiles: {profiles}, tariffs: {tariffs}. Free {free}, reserved {reserved}, sold {sold}, withdrawn {withdrawn}',
+    ],
+    uk: [
+      'Кожен профіль вільний, зарезервований, проданий або вилучений',
+      'Профілів: {profiles}, тарифів: {tariffs}. Вільних {free}, зарезервованих {reserved}, проданих {sold}, вилучених {withdrawn}',
+    ],
   },
   'sealed-profiles': {
     en: ['Encrypted data belongs to its profile', 'Profiles picked at random can be decrypted'],
@@ -80,8 +89,14 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     uk: ['Кожне підтверджене замовлення є у стрічці свого банку', 'За весь час, за який зберігаються події'],
   },
   'feed-campaigns': {
-    en: ['Every step of a campaign is in the feeds', 'In the merchant’s and in each bank’s that it concerns'],
-    uk: ['Кожен крок кампанії є у стрічках', 'У торговця й у кожного банку, якого він стосується'],
+    en: [
+      'Every step of a campaign is in the feeds',
+      'In the merchant’s and in each bank’s that it concerns. Left out, because processes of 0.2 made them: {of02}',
+    ],
+    uk: [
+      'Кожен крок кампанії є у стрічках',
+      'У торговця й у кожного банку, якого він стосується. Не враховано кроків, які зробили процеси 0.2: {of02}',
+    ],
   },
   'endpoint-secrets': {
     en: ['The secret of each webhook endpoint can be used', 'All of them can be decrypted'],
@@ -178,13 +193,6 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
   },
 }
 
-const profileStates: Record<Language, (counts: Record<string, string>) => string> = {
-  en: ({ profiles, tariffs, free, reserved, sold, withdrawn }) =>
-    `Profiles: ${profiles}, tariffs: ${tariffs}. Free ${free}, reserved ${reserved}, sold ${sold}, withdrawn ${withdrawn}`,
-  uk: ({ profiles, tariffs, free, reserved, sold, withdrawn }) =>
-    `Профілів: ${profiles}, тарифів: ${tariffs}. Вільних ${free}, зарезервованих ${reserved}, проданих ${sold}, вилучених ${withdrawn}`,
-}
-
 /**
  * The name and the result of a check in the person's language. The result of a failed check is the platform's own text,
  * because it names orders and profiles as the command line and the API do.
@@ -200,7 +208,8 @@ export function checkText(
   if (!known) return { name, detail }
   const [ownName, holds] = known
   if (!ok) return { name: ownName, detail }
-  if (code !== 'profile-states') return { name: ownName, detail: holds || detail }
-  const counts = Object.fromEntries(Object.entries(params ?? {}).map(([key, value]) => [key, figure(value)]))
-  return { name: ownName, detail: profileStates[language](counts) }
+  // A result that an earlier version has stored may lack numbers. Then the platform's own text is shown.
+  const names = [...holds.matchAll(/\{(\w+)\}/g)].map(([, count = '']) => count)
+  if (!names.every(count => params?.[count] !== undefined)) return { name: ownName, detail }
+  return { name: ownName, detail: holds.replace(/\{(\w+)\}/g, (_, count) => figure(params?.[count] ?? 0)) }
 }

@@ -25,7 +25,7 @@ import { auditChecks, booksCheck, orderSteps } from '../../esim/stock/audit-chec
 import { sealedCheck, sealedStep } from '../../esim/stock/sealed-audit.ts'
 import type { Sealing } from '../../esim/stock/sealing.ts'
 import { confirmedEvents, feedChecks, feedDaysStep, feedsStep } from '../../events/audit-step.ts'
-import { campaignEvents, campaignEventsCheck } from '../../events/campaign-audit-step.ts'
+import { campaignEvents, campaignEventsCheck, campaignMovesOf02 } from '../../events/campaign-audit-step.ts'
 import type { NumberAllEvents } from '../../events/feed.ts'
 import { reportSteps, reportSumsCheck } from '../../reconciliation/audit-steps.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
@@ -144,6 +144,7 @@ function planOf(deps: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } 
       ...campaignSteps(within => [
         ...kept.flatMap(({ campaigns }) => campaigns?.(within) ?? []),
         campaignEvents(within, numberAllEvents),
+        campaignMovesOf02(within),
       ]),
       ...reportSteps,
       feedsStep,
