@@ -1,4 +1,6 @@
 /** Error messages for failed connections to the platform. `shown` is the platform's address without its password. */
+
+import { version } from '../version.ts'
 import { CommandError } from './failure.ts'
 import { plain } from './output.ts'
 
@@ -48,6 +50,17 @@ const noSuchPath = 'There is nothing at this path'
 
 /** Whether a 404 is about the path itself, and not about an object that it names. */
 export const isUnknownPath = (text: string): boolean => messagesIn(text)?.[0] === noSuchPath
+
+/** Whether a 400 only says that the platform does not know parameters of the query. The commands make queries themselves. */
+export const isUnknownParameter = (text: string): boolean =>
+  messagesIn(text)?.every(message => message.endsWith(' must be omitted')) ?? false
+
+/** The error message when the platform does not know this version's parameters. */
+export const otherVersion = (shown: string) =>
+  new CommandError(
+    `The platform at ${shown} is of another version than this program, which is ${version}. ` +
+      'Run this command with the program of the version that serves there.',
+  )
 
 /** The error message when the admin interface itself was not found. */
 export const noAdmin = (shown: string) =>

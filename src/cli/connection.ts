@@ -8,7 +8,17 @@ import { urlToHttpOptions } from 'node:url'
 import { cliAgent } from '../access/request/trace.ts'
 import { processEnvironment } from '../config.ts'
 import { readClientConfig } from './command-settings.ts'
-import { isUnknownPath, noAdmin, notPerkline, refused, tooSlow, unreachable, wrongKey } from './connection-errors.ts'
+import {
+  isUnknownParameter,
+  isUnknownPath,
+  noAdmin,
+  notPerkline,
+  otherVersion,
+  refused,
+  tooSlow,
+  unreachable,
+  wrongKey,
+} from './connection-errors.ts'
 import { CommandError } from './failure.ts'
 import { plain } from './output.ts'
 
@@ -102,6 +112,7 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
     if (statusCode === 401) throw wrongKey(shown)
     const text = await readText(response)
     if (statusCode === 404 && isUnknownPath(text)) throw noAdmin(shown)
+    if (statusCode === 400 && call.method === 'GET' && isUnknownParameter(text)) throw otherVersion(shown)
     throw refused(text, call.refusal, `${shown} answered ${statusCode} ${statusMessage}`)
   } catch (error) {
     request.destroy()

@@ -194,3 +194,12 @@ test('the audit says how many transitions of the release before have no events',
   assert.equal(ofOld, 4)
   assert.equal((await check()) - counted, ofOld)
 })
+
+test('`perkline audit` of this release says that the platform is of another version', { skip }, async () => {
+  const { code, stderr } = await perkline(['audit'], { env: { ...settings, PERKLINE_URL: old.url }, cwd: folder })
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /is of another version than this program, which is .*the program of the version that serves there/,
+  )
+})
