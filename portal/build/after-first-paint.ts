@@ -16,11 +16,12 @@ export function afterFirstPaint(): Plugin {
         if (!found) throw new Error('The page has no script of its own')
         const [, crossorigin, src, nonce = ''] = found
         // `public/first-paint.js` runs these links in order. The script must be the last one, because it needs the
-        // files of the links before it.
+        // files of the links before it. It also notices when one of the links with `data-first` can't be loaded.
         return html
           .replace(entry, '')
           .replace(/\s*<\/head>/, `\n    <link rel="modulepreload"${crossorigin} href="${src}"${nonce}>\n  </head>`)
           .replaceAll('<link rel="modulepreload"', '<link rel="modulepreload" data-first fetchpriority="low"')
+          .replaceAll('<link rel="stylesheet"', '<link rel="stylesheet" data-first')
       },
     },
   }
