@@ -14,6 +14,8 @@ export type ShippedProxyOptions = {
   folder: string
   /** The port of 127.0.0.1 for partners. */
   port: number
+  /** The port for the operator's staff; by default any. */
+  staffPort?: number
   /** The certificate with its key, in one file. */
   tlsFile: string
   /** The ports of 127.0.0.1 at which the processes listen for partners. */
@@ -33,7 +35,7 @@ export async function startShippedProxy(options: ShippedProxyOptions): Promise<S
     .replace(/^resolvers engine\n(?: .*\n)+/m, '')
     .replaceAll(' resolvers engine init-addr last,libc,none', '')
     .replace('bind :8443', `bind 127.0.0.1:${options.port}`)
-    .replace('bind :8444', `bind 127.0.0.1:${await freePort()}`)
+    .replace('bind :8444', `bind 127.0.0.1:${options.staffPort ?? (await freePort())}`)
   const file = join(options.folder, 'haproxy.cfg')
   await writeFile(file, config)
   const at = (backend: string): string => `127.0.0.1:${backend}`
