@@ -13,6 +13,12 @@ export class SealingError extends Error {
   override name = 'SealingError'
 }
 
+/** @param names what cannot be decrypted, e.g. `iccid-index` */
+export const unknownMasterKey = (...names: string[]): SealingError =>
+  new SealingError(
+    `MASTER_KEY does not hold the key that the database was sealed with (${names.join(', ')}); add it after a comma`,
+  )
+
 export type Sealer = {
   seal(plain: Buffer, additionalData: Buffer): Buffer
   /**
@@ -35,8 +41,9 @@ type SealingKey = { id: string; idBytes: Buffer; key: KeyObject }
  *
  * @param masterKeys 32 bytes each; the first encrypts
  * @param purpose what is encrypted, e.g. `profiles`
+ * @param name what a SealingError names
  */
-export function createSealer(masterKeys: readonly Buffer[], purpose: string): Sealer {
+export function createSealer(masterKeys: readonly Buffer[], purpose: string, name = purpose): Sealer {
   // Key objects are created once. Creating them from bytes for each value would cost more than the encryption.
   const keys = deriveKeys(masterKeys, purpose).map(({ id, key }) => ({
     id,
@@ -46,7 +53,7 @@ export function createSealer(masterKeys: readonly Buffer[], purpose: string): Se
   const first = keys[0] as SealingKey
   return {
     seal: (plain, additionalData) => sealBytes(first, plain, additionalData),
-    open: (sealed, additionalData) => openBytes(keys, sealed, additionalData),
+    open: (sealed, additionalData) => openBytes(keys, { sealed, additionalData, name }),
     knows: sealed => keys.some(({ id }) => id === keyIdOf(sealed)),
     isCurrent: sealed => keyIdOf(sealed) === first.id,
   }
@@ -75,11 +82,12 @@ function sealBytes({ idBytes, key }: SealingKey, plain: Buffer, additionalData: 
   return Buffer.concat([idBytes, nonce, cipher.getAuthTag(), ...encrypted])
 }
 
-function openBytes(keys: readonly SealingKey[], sealed: Buffer, additionalData: Buffer): Buffer {
+type Sealed = { sealed: Buffer; additionalData: Buffer; name: string }
+
+function openBytes(keys: readonly SealingKey[], { sealed, additionalData, name }: Sealed): Buffer {
   const id = keyIdOf(sealed)
   const key = keys.find(candidate => candidate.id === id)
-  if (!key)
-    throw new SealingError('MASTER_KEY does not hold the key that the database was sealed with; add it after a comma')
+  if (!key) throw unknownMasterKey(name)
   const decipher = createDecipheriv('aes-256-gcm', key.key, sealed.subarray(4, 16), { authTagLength: 16 }).setAAD(
     additionalData,
   )

@@ -36,10 +36,15 @@ export async function connectedVersions(database: Queryable): Promise<string[]> 
   return [...new Set(versions)].sort(compareVersions)
 }
 
-/** How many processes serve on this database. Processes of 0.2 have no names of their own, so together they count as one. */
+/**
+ * How many processes serve on this database. Connections of 0.2 have no names of their own; the one that gets notifications shows
+ * the statement `listen`. If it shows nothing, because another role uses it, the processes of 0.2 count as one.
+ */
 export async function countServing(database: Queryable): Promise<number> {
   const [row] = await database.query<{ serving: number }>(
-    `select count(*) filter (where application_name <> $1)::int + coalesce(bool_or(application_name = $1), false)::int as serving
+    `select (count(*) filter (where application_name <> $1)
+             + greatest(count(*) filter (where application_name = $1 and query like 'listen %'),
+                        count(distinct application_name) filter (where application_name = $1)))::int as serving
      from pg_stat_activity
      where datname = current_database() and (application_name = $1 or application_name like $1 || '/%:news')`,
     [program],

@@ -7,13 +7,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandError } from '../cli/failure.ts'
 import { counted, plain, print } from '../cli/output.ts'
-import { environment, readConfig } from '../config.ts'
+import { type Config, environment, readConfig } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { migrate, pendingMigrations } from '../db/migrate.ts'
 import { findMissingCreate } from '../db/server-check.ts'
 import { connectedVersions, previousVersion, refusedBy, servesOf } from '../db/versions.ts'
 import { createLogger } from '../log.ts'
 import { recoverOutbox } from '../outbox/tick-store.ts'
+import { requireMasterKey } from '../sealed-keys.ts'
 import { version } from '../version.ts'
 import { openConfiguredDatabase, requireOwnSessions } from './opened-database.ts'
 import { mayAnswerLater, startError } from './start-error.ts'
@@ -33,6 +34,7 @@ export async function migrateOnly({ json, wait }: { json: boolean; wait: number 
   try {
     await waitFor(database, wait).catch(startError)
     await requireOwnSessions(database).catch(startError)
+    await requireKeyOf(config, database).catch(startError)
     const applied = await migrate(database).catch(startError)
     await recoverOutbox(database)
     process.stdout.write(
@@ -45,6 +47,15 @@ export async function migrateOnly({ json, wait }: { json: boolean; wait: number 
   } finally {
     await close()
   }
+}
+
+/**
+ * Without MASTER_KEY, nothing is checked: a sandbox with the embedded database keeps its key beside it.
+ *
+ * @throws SealingError when the database was sealed with other master keys
+ */
+async function requireKeyOf({ masterKeys }: Config, database: Database): Promise<void> {
+  if (masterKeys.length > 0) await requireMasterKey(database, masterKeys)
 }
 
 async function waitFor(database: Database, seconds: number): Promise<void> {
@@ -73,7 +84,7 @@ type MigrationCheck = {
 /**
  * `perkline migrate --check`: reports the missing migrations and changes nothing.
  *
- * @throws CommandError when there is no database yet, or its user may not migrate it; with exit code 3 when processes of the previous version, or
+ * @throws SealingError when MASTER_KEY is not that of the database; CommandError when there is no database yet, or its user may not migrate it; with exit code 3 when processes of the previous version, or
  *   processes that are connected now, could not continue serving
  */
 export async function checkMigrations(json: boolean): Promise<void> {
@@ -84,6 +95,7 @@ export async function checkMigrations(json: boolean): Promise<void> {
     )
   const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
   try {
+    await requireKeyOf(config, database).catch(startError)
     const { check, refused } = await compare(database).catch(startError)
     print({ json }, check, linesOf(check))
     if (refused.length > 0)

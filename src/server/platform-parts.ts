@@ -34,6 +34,7 @@ import type { Logger } from '../log.ts'
 import { recoverOutbox } from '../outbox/tick-store.ts'
 import { createPeopleMails } from '../people/mail/mails.ts'
 import { followSharedClock } from '../sandbox/operations.ts'
+import { requireMasterKey } from '../sealed-keys.ts'
 import { createSealer } from '../sealing.ts'
 import { lateSeconds } from '../statements/closing.ts'
 import { countCampaigns, countLapsed, findAuditState } from '../upkeep/state-store.ts'
@@ -93,12 +94,13 @@ const pollMs = 2_000
 /** If the machine's clock and the database's clock differ by more than this at the start, a warning is logged. */
 const maxOffsetSeconds = 60
 
-/** Checks the database, brings its schema to this version, and begins to use the database's clock. */
+/** Checks the database and its master key, brings its schema to this version, and begins to use the database's clock. */
 export async function prepareDatabase({ config, logger }: Start, { database, access }: Pools): Promise<Clock> {
   await waitForRecovery(database, logger)
   await requireOwnSessions(database)
   await warnOfTooFewConnections(database, config, logger)
   await warnOfNoTemporaryTables(database, logger)
+  await requireMasterKey(database, config.masterKeys)
   await bringToVersion(database, config.migrateOnStart, logger)
   await recoverOutbox(database)
   await bindMode(database, config.mode)

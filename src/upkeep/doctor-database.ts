@@ -1,5 +1,6 @@
 /** The checks of `perkline doctor` on the database and its server. */
 import { findUnprovenKeys } from '../access/token-keys.ts'
+import { findSigner } from '../audit-log/keys.ts'
 import { realMs } from '../clock.ts'
 import { type Database, openDatabase, type Queryable } from '../db/database.ts'
 import { pendingMigrations, SchemaError } from '../db/migrate.ts'
@@ -10,6 +11,7 @@ import { countServing } from '../db/versions.ts'
 import { DomainError } from '../errors.ts'
 import { readIndexKey } from '../esim/stock/sealing.ts'
 import { canMailQrCodes, findMailedBanks } from '../partners/mailed-banks.ts'
+import { findUnopenedKeys } from '../sealed-keys.ts'
 import { isLoopback } from '../settings/loopback.ts'
 import { type Finding, failed, passed, warned } from './doctor-finding.ts'
 import type { DoctorSettings } from './doctor-settings.ts'
@@ -214,6 +216,7 @@ async function contentFindings(database: Database, settings: DoctorSettings): Pr
     return [failed('schema', error.message, 'Use the program and the database that belong together')]
   }
   const bound = await boundMode(database)
+  const key = await keyFinding(database, masterKeys, bound !== null)
   return [
     passed('schema', 'the schema is that of this program'),
     bound === null || bound === mode
@@ -223,40 +226,57 @@ async function contentFindings(database: Database, settings: DoctorSettings): Pr
           `the database belongs to ${bound} mode, and PERKLINE_MODE is ${mode}`,
           `Set PERKLINE_MODE=${bound}, or use another database`,
         ),
-    await keyFinding(database, masterKeys, bound !== null),
-    ...(await tokenKeyFindings(database, masterKeys)),
+    key,
+    ...(await tokenKeyFindings(database, masterKeys, !key.ok)),
     ...(await deliveryFindings(database, settings)),
   ]
 }
 
+/** Opens what a start opens, and the key of the audit log, with which the worker signs. */
 async function keyFinding(database: Database, masterKeys: readonly Buffer[], isUsed: boolean): Promise<Finding> {
-  if (!isUsed) return passed('master-key', 'the database has not been used yet')
-  try {
-    await readIndexKey(database, masterKeys)
-    return passed('master-key', 'MASTER_KEY opens what the database has sealed')
-  } catch (error) {
-    if (error instanceof DomainError) throw error
+  const unopened = new Set(await findUnopenedKeys(database, masterKeys))
+  const tryTo = (name: string, open: () => Promise<unknown>) =>
+    open().catch(error => {
+      if (error instanceof DomainError) throw error
+      unopened.add(name)
+    })
+  if (isUsed) {
+    await tryTo('iccid-index', () => readIndexKey(database, masterKeys))
+    await tryTo('audit-log', () => findSigner(database, masterKeys))
+  }
+  if (unopened.size > 0)
     return failed(
       'master-key',
-      'MASTER_KEY does not open what the database has sealed',
-      'Give the key of this database, compare perkline keys fingerprint with the envelope',
+      `MASTER_KEY does not open what the database has sealed (${[...unopened].join(', ')})`,
+      'Give the key of this database, compare perkline keys fingerprint with the envelope; if MASTER_KEY held several keys before, give all of them',
     )
-  }
+  return passed(
+    'master-key',
+    isUsed ? 'MASTER_KEY opens what the database has sealed' : 'the database has not been used yet',
+  )
 }
 
 /**
  * Reports the signing keys of tokens that the master keys do not confirm as genuine. The list is empty if all are
  * genuine.
+ *
+ * @param lacksKey whether a master key of this database is missing; it may be the one that confirms them
  */
-async function tokenKeyFindings(database: Database, masterKeys: readonly Buffer[]): Promise<Finding[]> {
+async function tokenKeyFindings(
+  database: Database,
+  masterKeys: readonly Buffer[],
+  lacksKey: boolean,
+): Promise<Finding[]> {
   const { unproven } = await findUnprovenKeys(database, masterKeys, realMs())
   if (unproven.length === 0) return []
   return [
     failed(
       'token-keys',
       `MASTER_KEY does not prove these keys of tokens, so their tokens are refused: ${unproven.join(', ')}`,
-      'Add the former master key to MASTER_KEY, after a comma, and run perkline keys rotate. If none of your master keys proves them, ' +
-        'find out who wrote to the table token_keys, and delete these rows',
+      lacksKey
+        ? 'Add the master key that is missing (see master-key) first, and look again: it may have made them, so delete none of them'
+        : 'Add the former master key to MASTER_KEY, after a comma, and run perkline keys rotate. If none of your master keys proves them, ' +
+            'find out who wrote to the table token_keys, and delete these rows',
     ),
   ]
 }

@@ -8,12 +8,17 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 import { profileLines } from '../../samples/make-profiles.ts'
+import { migrate, readMigrations } from '../../src/db/migrate.ts'
+import { loadIndexKey } from '../../src/esim/stock/sealing.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { testDirectory } from '../support/platform.ts'
 import { live, processesOnServer } from '../support/served.ts'
 
 const { failure, masterKey, onServer, operatorKey, start } = processesOnServer()
+
+/** Version 0.2.0 contains the migrations up to this one. */
+const lastOfVersion02 = 13
 
 /** PostgreSQL's answer to a connection while it recovers. */
 const recovering = () => {
@@ -155,6 +160,24 @@ suite('perkline', { concurrency: 3 }, () => {
       assert.ok(!message.includes(other) && !message.includes(masterKey))
       const both = await start(t, ['serve'], { ...onServer(), MASTER_KEY: `${other},${masterKey}` })
       await both.ready()
+    })
+
+    test('another master key than that of a database of 0.2, before the database is migrated', async t => {
+      const own = await createTestDatabase({ migrated: false })
+      t.after(() => own.close())
+      const before = readMigrations().filter(({ version }) => version <= lastOfVersion02)
+      await migrate(own.database, before)
+      await loadIndexKey(own.database, [Buffer.from(masterKey, 'base64')])
+      const countApplied = async () => (await own.database.query('select from schema_migrations')).length
+      const other = { ...onServer(own.url), MASTER_KEY: randomBytes(32).toString('base64') }
+      for (const args of [['serve'], ['migrate'], ['migrate', '--check']]) {
+        const message = await failure(t, args, other)
+        assert.match(message, /^MASTER_KEY does not hold the key that the database was sealed with \(iccid-index\)/)
+        assert.equal(await countApplied(), before.length, args.join(' '))
+      }
+      const right = await start(t, ['migrate'], onServer(own.url))
+      assert.equal(await right.ended, 0, right.stderr())
+      assert.equal(await countApplied(), readMigrations().length)
     })
 
     test('a service that does not exist', async t => {

@@ -11,6 +11,7 @@ import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { type EmbeddedServer, startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
+import { loadIndexKey } from '../../src/esim/stock/sealing.ts'
 import { createLogger } from '../../src/log.ts'
 import { serverFindings } from '../../src/upkeep/doctor-database.ts'
 import { perkline, startScriptedPlatform } from '../support/command.ts'
@@ -105,6 +106,29 @@ test('a key of tokens that MASTER_KEY does not prove', async () => {
     assert.match(advice ?? '', /^Add the former master key to MASTER_KEY/)
   } finally {
     await database.execute(`delete from token_keys where key_id = 'stranger'`)
+  }
+})
+
+test('keys that another master key has sealed since: named, and no advice to delete keys that it proves', async () => {
+  const [right, wrong] = [randomBytes(32), randomBytes(32)]
+  const own = await createTestDatabase()
+  try {
+    // As in a database of 0.2, the right key has sealed the key of the stock. The first start had the other key in front.
+    await loadIndexKey(own.database, [right])
+    const both = [wrong, right].map(key => key.toString('base64')).join(',')
+    const first = await startPlatform({ DATABASE_URL: own.url, MASTER_KEY: both }, { directory: null })
+    await first.close()
+    const env = { DATABASE_URL: own.url, MASTER_KEY: right.toString('base64') }
+    await assert.rejects(startPlatform(env, { directory: null }), /MASTER_KEY .*\(recovery-codes\)/)
+    await expectFault(env, { name: 'master-key', detail: /\(recovery-codes, audit-log\)/ })
+    const { checks } = await examine(env)
+    const { advice } = checks.find(({ name }) => name === 'token-keys') ?? {}
+    assert.match(advice ?? '', /^Add the master key that is missing .* delete none of them$/)
+    const { checks: withBoth } = await examine({ ...env, MASTER_KEY: both })
+    assert.ok(withBoth.find(({ name }) => name === 'master-key')?.ok)
+    assert.ok(!withBoth.some(({ name }) => name === 'token-keys'))
+  } finally {
+    await own.close()
   }
 })
 
@@ -270,6 +294,29 @@ describe('the database', () => {
       { DATABASE_POOL: '500' },
       { name: 'postgresql-connections', detail: /may open \d+ connections, and the server takes \d+/ },
     ))
+
+  test('each process of 0.2 counts, although its connections have no names of their own', async () => {
+    const countNow = async () => {
+      const { checks } = await examine()
+      return /^\d+ processes/.exec(checks.find(({ name }) => name === 'postgresql-connections')?.detail ?? '')?.[0]
+    }
+    const others = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const client = new pg.Client({ connectionString: ownUrl(), application_name: 'perkline' })
+        await client.connect()
+        return client
+      }),
+    )
+    try {
+      assert.equal(await countNow(), '2 processes', 'at least one')
+      await others[0]?.query('listen perkline')
+      await others[1]?.query('listen perkline')
+      assert.equal(await countNow(), '3 processes')
+    } finally {
+      for (const client of others) await client.end()
+    }
+    assert.equal(await countNow(), '1 processes')
+  })
 
   test('the connections of a process are those that its start counts, and that the pages tell to plan', async () => {
     const told: string[] = []
