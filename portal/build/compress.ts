@@ -1,4 +1,4 @@
-/** Writes `.br` and `.gz` beside each asset, so that the platform compresses nothing while it serves. */
+/** Writes `.br` and `.gz` beside each asset and the script of `public/`, so that the platform compresses nothing while it serves. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,7 +14,7 @@ export function compressAssets(): Plugin {
     name: 'compress-assets',
     apply: 'build',
     async writeBundle({ dir = '' }, bundle) {
-      const names = Object.keys(bundle).filter(name => compressible.test(name))
+      const names = [...Object.keys(bundle).filter(name => compressible.test(name)), 'first-paint.js']
       await Promise.all(names.map(name => compress(join(dir, name))))
     },
   }
