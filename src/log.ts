@@ -18,7 +18,8 @@ const maxErrors = 10
 function errorFields(error: unknown, hasStack = true): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code, constraint, table } = error as { code?: string; constraint?: string; table?: string }
-  const keepsStack = hasStack && code !== 'unavailable'
+  const isAway = error instanceof AggregateError && error.errors.every(one => one?.code === 'unavailable')
+  const keepsStack = hasStack && code !== 'unavailable' && !isAway
   const ofSeveral =
     error instanceof AggregateError
       ? { errors: error.errors.slice(0, maxErrors).map(one => errorFields(one, keepsStack)) }

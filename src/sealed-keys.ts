@@ -53,7 +53,8 @@ export async function resealKey(database: Queryable, masterKeys: readonly Buffer
  */
 export async function findUnopenedKeys(database: Queryable, masterKeys: readonly Buffer[]): Promise<string[]> {
   const [found] = await database.query<{ hasKeys: boolean }>(
-    `select to_regclass('sealed_keys') is not null as "hasKeys"`,
+    `select count(*) = 2 as "hasKeys" from pg_attribute
+     where attrelid = to_regclass('sealed_keys') and attname in ('purpose', 'sealed')`,
   )
   if (!found?.hasKeys) return []
   const rows = await database.query<{ purpose: string; sealed: Buffer }>(

@@ -40,9 +40,10 @@ export function createFailureLog(logger: Logger, texts = ofJobs): FailureLog {
 
 /**
  * Returns the kind of a failure: its name and code. Without a code, the message is used instead. A message may contain
- * a port or a row, so it could differ each time.
+ * a port or a row, so it could differ each time. The kind of an error that stands for several is that of the first.
  */
 function kindOf(error: unknown): string {
+  if (error instanceof AggregateError) return `${error.name} ${kindOf(error.errors[0])}`
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
   return `${name} ${code ?? message}`
 }

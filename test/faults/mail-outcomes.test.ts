@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { advance, assertOrder, type Bank, openBank, until } from '../support/esim.ts'
 import { type MuteProxy, startMuteProxy } from '../support/mute-proxy.ts'
 import { newLogin, openPerson } from '../support/people.ts'
@@ -72,6 +73,22 @@ test('when the answer to the claim is lost, nothing is sent, and a repeat sends 
   assert.equal(await delivered(orderId), 'sent')
   assert.equal(smtp.messages.length, 1)
   await isTold(orderId, ['failed', 'sent'])
+})
+
+test('a claim that the server carries out after its connection broke is withdrawn, and a repeat sends the e-mail', async () => {
+  const orderId = await reserved()
+  smtp.behave({ rcpt: { refuse: 550 } })
+  assert.equal(await delivered(orderId), 'failed')
+  smtp.behave({})
+  await direct.platform.database.transaction(async transaction => {
+    await transaction.execute('select from orders where order_id = $1 for update', [orderId])
+    proxy.cutAt('esim.claim-mail', 'after')
+    assert.equal(await delivered(orderId), 'failed')
+    await sleep(1_200)
+  })
+  await isTold(orderId, ['failed', 'failed'])
+  assert.equal(await delivered(orderId), 'sent')
+  assert.equal(smtp.messages.length, 1)
 })
 
 for (const when of ['before', 'after'] as const)

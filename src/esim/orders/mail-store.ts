@@ -3,7 +3,7 @@
  * `sending`, and `order_mail_claims` has the process's claim. Only the holder of the claim may store the outcome, and it
  * may try to do so again and again.
  */
-import type { Queryable } from '../../db/database.ts'
+import type { Database, Queryable } from '../../db/database.ts'
 import { orderText, orderTextJoins, recordingEvents } from '../../outbox/event-writing.ts'
 import type { MailState } from './mail-state.ts'
 
@@ -42,21 +42,39 @@ const recordText = (ended: string): string => `
   ${recordingEvents({ type: 'order.email_delivery', from: 'texts', to: { bank: 'bank_id' }, at: '$2::timestamptz', text: 'text' })}`
 
 /**
- * Stores the outcome of an attempt. Does nothing if the attempt has no claim, or its outcome is stored already.
+ * Stores the outcome of an attempt, if the attempt has a claim.
+ *
  * @param at by the platform's clock, which a sandbox can shift
+ * @returns whether it had a claim. It has none if its outcome is stored already
  */
 export async function recordMail(
   database: Queryable,
   { orderId, claim }: MailAttempt,
   outcome: MailState,
   at: Date,
-): Promise<void> {
-  await database.execute(
+): Promise<boolean> {
+  const recorded = await database.execute(
     { name: 'esim.record-mail', text: recordText('delete from order_mail_claims where order_id = $3 and claim = $4') },
     [outcome, at, orderId, claim],
   )
+  return recorded > 0
 }
 
+/**
+ * Ends an attempt that has sent nothing, because the answer to its claim got lost. The server may still be carrying out the claim, so
+ * this waits for it where it holds the order's row. Repeat it for `claimingMs`.
+ *
+ * @returns whether the attempt had a claim
+ */
+export function withdrawClaim(database: Database, attempt: MailAttempt, at: Date): Promise<boolean> {
+  return database.transaction(async transaction => {
+    await transaction.execute('select from orders where order_id = $1 for update', [attempt.orderId])
+    return recordMail(transaction, attempt, 'failed', at)
+  })
+}
+
+/** A claim whose answer got lost is carried out within this time, or not at all: the server ends long statements. */
+export const claimingMs = 15_000
 /** How long a process tries to store an outcome. */
 export const recordingMs = 5 * 60_000
 /** After this time nobody sends the e-mail or tries to store its outcome any more. A confirm ends within 12 s. */

@@ -14,7 +14,7 @@ import type { ActivationReads } from './activation-reads.ts'
 import { createOrderReader, type OrderName, settle } from './known-orders.ts'
 import { decide, requireConfirmed, statusAt } from './lifecycle.ts'
 import { type MailState, shownMail } from './mail-state.ts'
-import { claimMail, recordingMs, recordMail } from './mail-store.ts'
+import { claimingMs, claimMail, type MailAttempt, recordingMs, recordMail, withdrawClaim } from './mail-store.ts'
 import { createReserve, type Reserve, type ReserveDeps } from './reserve.ts'
 import type { Order, OrderKey, SealedOrder } from './store.ts'
 import * as store from './store.ts'
@@ -183,8 +183,8 @@ function repeatedDelivery(mail: MailState): EmailDelivery {
 /**
  * Sends the e-mail at most once (contract/esim.md, "The e-mail"). The message is made first: if that fails, the order
  * is not marked. Then the order is marked, before the first byte is sent. The mark is removed only when it is certain
- * that nothing arrived. If the database is away at the end, the outcome is stored later. This function never throws: the order is paid for and confirmed, so the confirm must succeed
- * even without its e-mail.
+ * that nothing arrived. If the database is away at the end, the outcome is stored later. This function never throws:
+ * the order is paid for and confirmed, so the confirm must succeed even without its e-mail.
  */
 async function deliver(
   deps: EsimDeps,
@@ -204,19 +204,37 @@ async function deliver(
     return 'failed'
   }
   const attempt = { orderId, claim: randomUUID() }
-  // Without the answer to its claim, this process sends nothing.
-  let outcome: MailOutcome = 'failed'
+  let isClaimed: boolean
   try {
-    if (!(await claimMail(deps.database, attempt, deps.clock.now())))
-      return await deliveryByOthers(deps, bankId, orderId)
-    outcome = await deps.mailer.send(message)
-    await recordMail(deps.database, attempt, outcome, deps.clock.now())
+    isClaimed = await claimMail(deps.database, attempt, deps.clock.now())
   } catch (error) {
+    // Without the answer to its claim, this process sends nothing.
     deps.onError(error)
-    const record = () => recordMail(deps.database, attempt, outcome, deps.clock.now())
-    persist(recordingMs, record).catch(deps.onError)
+    persist(recordingMs, withdrawing(deps, attempt)).catch(deps.onError)
+    return 'failed'
   }
+  if (!isClaimed) return deliveryByOthers(deps, bankId, orderId)
+  // If sending fails in an unexpected way, the e-mail may have arrived.
+  const outcome = await deps.mailer.send(message).catch((error: unknown): MailOutcome => {
+    deps.onError(error)
+    return 'unknown'
+  })
+  const record = async () => void (await recordMail(deps.database, attempt, outcome, deps.clock.now()))
+  await record().catch(error => {
+    deps.onError(error)
+    persist(recordingMs, record).catch(deps.onError)
+  })
   return outcome
+}
+
+/** Withdraws the claim of an attempt. Fails as long as the claim is not found, but may still be carried out. */
+function withdrawing(deps: EsimDeps, attempt: MailAttempt): () => Promise<void> {
+  const settledAtMs = performance.now() + claimingMs
+  return async () => {
+    const begunAtMs = performance.now()
+    if (await withdrawClaim(deps.database, attempt, deps.clock.now())) return
+    if (begunAtMs < settledAtMs) throw new DomainError('unavailable', 'The claim of an e-mail is not settled yet')
+  }
 }
 
 /** The outcome to report while, or after, another request sends the e-mail. */

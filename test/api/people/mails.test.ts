@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createLogger } from '../../../src/log.ts'
 import { readEntries } from '../../support/audit-log.ts'
+import { until } from '../../support/esim.ts'
 import { decodeHeader } from '../../support/mime.ts'
 import { logInAs, mailTexts, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -53,8 +54,10 @@ test('an invitation with an address is mailed and told to nobody, in the inviter
     assert.match(mail?.html ?? '', word)
     for (const [link] of (mail?.html ?? '').matchAll(/https?:[^"<]+/g))
       assert.ok(link.startsWith(platform.config.publicUrl), link)
-    const { data } = (await manager.call('GET', '/portal/invitations')).body
-    assert.equal(data.find((one: { email: string }) => one.email === email).mail, 'sent')
+    await until('the invitation tells that the mail was sent', async () => {
+      const { data } = (await manager.call('GET', '/portal/invitations')).body
+      return data.find((one: { email: string }) => one.email === email).mail === 'sent'
+    })
     const token = tokenOfLink(linkOf(mail))
     const joined = await platform.call('POST', '/portal/invitations/accept', { body: { token, password } })
     assert.equal(joined.status, 201)
