@@ -10,7 +10,7 @@ const kinds = Object.keys(rolesOfPeople) as Kind[]
 /** What the portal asks, and the rights of which one must be there. */
 const questions: [(typeof portal)['mayChange'], Right[]][] = [
   [portal.mayChange, ['changeCampaigns', 'changePlatform']],
-  [portal.maySeeCampaigns, ['readCampaigns']],
+  [portal.maySeeCampaigns, ['readCampaigns', 'readPlatform']],
   [portal.maySeeSales, ['readSales']],
   [portal.maySeeStatements, ['readStatements']],
   [portal.isManager, ['manageAccount']],

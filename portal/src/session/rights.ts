@@ -16,6 +16,7 @@ type Right =
   | 'changeWebhooks'
   | 'readAuditLog'
   | 'manageAccount'
+  | 'readPlatform'
   | 'changePlatform'
 
 /**
@@ -43,8 +44,8 @@ const rights: Record<AccountType, Partial<Record<Role, readonly Right[]>>> = {
     VIEWER: ['readSales', 'readStatements'],
   },
   platform: {
-    admin: ['readEvents', 'changeWebhooks', 'readAuditLog', 'manageAccount', 'changePlatform'],
-    viewer: ['readEvents', 'readAuditLog'],
+    admin: ['readEvents', 'changeWebhooks', 'readAuditLog', 'manageAccount', 'readPlatform', 'changePlatform'],
+    viewer: ['readEvents', 'readAuditLog', 'readPlatform'],
   },
 }
 
@@ -55,12 +56,14 @@ const having =
 
 const mayChangeCampaigns = having('changeCampaigns')
 const mayChangePlatform = having('changePlatform')
+const mayReadCampaigns = having('readCampaigns')
+const mayReadPlatform = having('readPlatform')
 
 /** Whether the person may do more than read: in campaigns or, for the platform's own staff, everywhere. */
 export const mayChange = (reader: Reader): boolean => mayChangeCampaigns(reader) || mayChangePlatform(reader)
 
-/** Whether the person of a bank or merchant may see campaigns. */
-export const maySeeCampaigns = having('readCampaigns')
+/** Whether the person may see campaigns: those of the account or, for the platform's own staff, all. */
+export const maySeeCampaigns = (reader: Reader): boolean => mayReadCampaigns(reader) || mayReadPlatform(reader)
 
 /** Whether the person of a bank may see eSIM sales, orders and tariffs. */
 export const maySeeSales = having('readSales')
