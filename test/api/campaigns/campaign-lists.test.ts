@@ -124,7 +124,7 @@ test('what pages behind a cursor count is what the description of `after` says',
 })
 
 test('an edit moves a campaign to its new place in every order of a bank’s list', async () => {
-  const edited = await createCampaign(platform, { name: 'Moved' }, partners.grocer)
+  const edited = await createCampaign(platform, { name: 'Moved', percentage: 50 }, partners.grocer)
   const first = async (sortBy: string) =>
     (await ofBank(`?sortBy=${sortBy}&sortOrder=ASC&pageSize=1`)).data[0]?.cashbackId
   assert.notEqual(await first('percentage'), edited)
