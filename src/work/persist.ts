@@ -1,3 +1,4 @@
+/** Repeats a write that must not be lost while the database is away. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const everyMs = 1_000

@@ -1,3 +1,4 @@
+/** Forms that create something: what happens after a lost answer. */
 import { Alert, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
