@@ -53,6 +53,7 @@ import { document } from '../http/openapi/operations.ts'
 import { lowerPathIds } from '../http/path-ids.ts'
 import { unreadableParameters } from '../http/query-text.ts'
 import { registerRoot } from '../http/root.ts'
+import { refuseUndeclared } from '../http/undeclared.ts'
 import { answerUnknown } from '../http/unknown.ts'
 import { warnOfUntrustedProxies } from '../http/untrusted-proxies.ts'
 import { takeKeys } from '../idempotency/request/once.ts'
@@ -208,6 +209,7 @@ function checkMessages(app: FastifyInstance, deps: AppDeps, limitHeaders: LimitH
   })
   app.setErrorHandler(answerError)
   lowerPathIds(app)
+  refuseUndeclared(app)
   limitBodyTime(app)
   takeAbsentBodies(app)
   measureRequests(app, deps.metrics)
