@@ -136,10 +136,11 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
       },
     },
     async (request, reply) => {
+      const span = readFromTo(request.query)
       const database = await costlyReads.begin(request, reply)
       const account = await readableAccount(database, platformAccount, request.query.account)
       reply.header(unnumberedHeader, await chainBeforeRead(checkpoints.database))
-      return sendLog(reply, database, { account, span: readFromTo(request.query) })
+      return sendLog(reply, database, { account, span })
     },
   )
 

@@ -67,9 +67,10 @@ function exportAuditLogRoute(app: App, deps: AuditLogRoutesDeps): void {
     },
     async (request, reply) => {
       const reader = callerAccount(request)
+      const span = readFromTo(request.query)
       const database = await costlyReads.begin(request, reply)
       const account = await readableAccount(database, reader, request.query.account)
-      return sendLog(reply, database, { account, span: readFromTo(request.query) })
+      return sendLog(reply, database, { account, span })
     },
   )
 }

@@ -186,6 +186,19 @@ test('pages follow one another by number, and filters are exact', async () => {
   assert.equal((await platform.call('GET', other, { token })).status, 400)
 })
 
+test('a malformed period of an export is refused before its account is looked up', async () => {
+  const query = 'account=00000000-0000-4000-8000-000000000000&from=zzz'
+  const exported = await platform.call('GET', `/admin/audit-log/export?${query}`, {
+    token: platform.config.operatorKey,
+  })
+  assert.equal(exported.status, 400)
+  assert.equal(exported.headers.get('perkline-unnumbered'), null)
+  const lines = await platform.call('GET', `/partner/v1/audit-log.jsonl?${query}`, {
+    token: await platform.bankToken('alpha', 'ADMIN'),
+  })
+  assert.equal(lines.status, 400)
+})
+
 test('the log takes new entries only', async () => {
   const { database } = platform.platform
   await chained(platform)
