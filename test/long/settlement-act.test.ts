@@ -162,6 +162,38 @@ suite('as a PDF', () => {
     assert.equal(page.match(/\d{2}:\d{2} UTC/g)?.length, page.match(/\d{2}:\d{2}/g)?.length)
   })
 
+  test('the page of a bank is the same for merchant and bank; the sum of all banks has a sheet of its own', async t => {
+    if (!requireProgram(t, 'pdftotext')) return
+    const pagesOf = async (partner: Partner, query = '') =>
+      textOf((await pdf(partner, `?language=en${query}`)).body)
+        .replace(/Generated .* UTC · Perkline/g, 'Generated')
+        .replace(/ +/g, ' ')
+        .split('\f')
+        .slice(0, -1)
+    const { grocer, alpha, beta } = sides
+    const all = await pagesOf(grocer)
+    const own = [...(await pagesOf(alpha)), ...(await pagesOf(beta))]
+    assert.deepEqual(all.slice(0, -1), own)
+    assert.deepEqual([...(await pagesOf(grocer, `&bankId=${ids.alpha}`))], own.slice(0, 1))
+    for (const page of own) assert.doesNotMatch(page, /all banks|12\.00/)
+    const sum = all.at(-1) ?? ''
+    assert.match(sum, /Compensation to all banks\s+₴12\.00/)
+    assert.match(sum, /Banks included 2\nBanks without an amount yet 0\n/)
+    assert.match(sum, new RegExp(`${campaign.id}[^]*Merchant Grocer`))
+    assert.doesNotMatch(sum, /signature|No\. |alpha|beta|Draft/)
+  })
+
+  test('the sheet of the sum says how many amounts are still missing', async t => {
+    if (!requireProgram(t, 'pdftotext')) return
+    const { grocer, alpha, beta } = sides
+    const own = await endedCampaign(sides, [alpha, beta])
+    assert.equal((await uploadBank(alpha, own.id, reportOf(line(own, 'a')))).status, 201)
+    const { body } = await grocer.call('GET', `/portal/cashbacks/${own.id}/settlement-act.pdf`)
+    const sum = textOf(body).split('\f').at(-2) ?? ''
+    assert.match(sum, /Компенсація всім банкам\s+6,00 ₴/)
+    assert.match(sum, /Банків ураховано +1\n *Банків, суми яких ще немає +1\n/)
+  })
+
   test('characters that the font lacks are visible', async t => {
     if (!requireProgram(t, 'pdftotext')) return
     const own = await endedCampaign(sides, [sides.alpha], { name: 'Fiesta 🎉 é' })

@@ -1,6 +1,7 @@
 /**
  * The settlement act as a PDF: one page or more for each bank, in an embedded font that has Cyrillic letters and currency signs. All times
- * are in UTC, so that both sides have the same document.
+ * are in UTC, and nothing on a bank's pages depends on other banks, so that both sides have the same document. With several banks, the
+ * sum is on a sheet of its own at the end.
  */
 import { fileURLToPath } from 'node:url'
 import PDFDocument from 'pdfkit'
@@ -32,18 +33,27 @@ export function actPdf(act: SettlementAct, style: ActStyle): PDFKit.PDFDocument 
     info: { Title: `${texts.title}: ${act.campaignName}`, Author: 'Perkline', CreationDate: act.generatedAt },
   })
   document.registerFont('regular', regular).registerFont('bold', bold)
-  /** For each page of the PDF, the number of the act that it belongs to. The act of a bank may need several pages. */
-  const numbers: string[] = []
-  for (const [index, bank] of act.banks.entries()) {
-    if (index > 0) document.addPage()
-    writeBank(document, act, bank, style)
+  const parts: Part[] = []
+  let pagesBefore = 0
+  const addPart = (number: string, write: () => void) => {
+    if (parts.length > 0) document.addPage()
+    write()
     const { count } = document.bufferedPageRange()
-    while (numbers.length < count) numbers.push(numberOf(act, bank, style))
+    parts.push({ number, pages: count - pagesBefore })
+    pagesBefore = count
   }
-  writeFooters(document, act, style, numbers)
+  for (const bank of act.banks) addPart(numberOf(act, bank, style), () => writeBank(document, act, bank, style))
+  if (act.banks.length > 1) addPart('', () => writeSum(document, act, style))
+  writeFooters(document, act, style, parts)
   document.end()
   return document
 }
+
+/**
+ * A part of the document: the act of one bank, or the sheet with the sum, which has an empty number. Each part may need
+ * several pages and counts its own.
+ */
+type Part = { number: string; pages: number }
 
 function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank, style: ActStyle): void {
   const texts = actTexts[style.language]
@@ -80,7 +90,7 @@ function writeTitle({ document, act, bank, style, texts }: BankPage): void {
   document.moveDown(0.8)
 }
 
-function writeCampaign({ document, act, texts, format }: BankPage): void {
+function writeCampaign({ document, act, texts, format }: Omit<BankPage, 'bank' | 'style'>): void {
   facts(document, [
     [texts.campaign, act.campaignName],
     [texts.id, act.cashbackId],
@@ -94,7 +104,7 @@ function writePartners({ document, act, bank, style, texts }: BankPage): void {
   const { merchant } = act
   heading(document, texts.merchant)
   facts(document, [
-    [texts.merchant, style.language === 'en' ? merchant.nameEn || merchant.name : merchant.name],
+    [texts.merchant, merchantName(act, style)],
     [texts.code, merchant.code],
     [texts.mcc, merchant.merchantCategoryCode.join(', ')],
     [texts.domains, merchant.domain.join(', ')],
@@ -153,15 +163,35 @@ function writeDates({ document, act, bank, texts, format }: BankPage): void {
   ])
 }
 
-function writeCompensation({ document, act, bank, texts, format }: BankPage): void {
+function writeCompensation({ document, bank, texts, format }: BankPage): void {
   heading(document, texts.compensation)
-  document.font('bold').fontSize(14).fillColor(colours.text)
-  document.text(bank.compensation === null ? texts.notYet : format.money(bank.compensation))
-  if (act.banks.length > 1) {
-    document.font('regular').fontSize(9).fillColor(colours.muted)
-    document.text(`${texts.totalCompensation}: ${format.money(act.totalCompensation)}`)
-  }
+  writeAmount(document, bank.compensation === null ? texts.notYet : format.money(bank.compensation))
 }
+
+/** Writes the sheet with the compensation of all banks. It is for the merchant only, so nobody signs it. */
+function writeSum(document: PDFKit.PDFDocument, act: SettlementAct, style: ActStyle): void {
+  const texts = actTexts[style.language]
+  const format = createFormat(style, act.currency)
+  const missing = act.banks.filter(({ compensation }) => compensation === null).length
+  document.font('bold').fontSize(18).fillColor(colours.text).text(texts.totalCompensation)
+  document.font('regular').fontSize(9).fillColor(colours.muted).text(texts.sumNote)
+  document.moveDown(0.8)
+  writeCampaign({ document, act, texts, format })
+  facts(document, [
+    [texts.merchant, merchantName(act, style)],
+    [texts.banksIncluded, format.count(act.banks.length - missing)],
+    [texts.banksMissing, format.count(missing)],
+  ])
+  heading(document, texts.totalCompensation)
+  writeAmount(document, format.money(act.totalCompensation))
+}
+
+function writeAmount(document: PDFKit.PDFDocument, text: string): void {
+  document.font('bold').fontSize(14).fillColor(colours.text).text(text)
+}
+
+const merchantName = ({ merchant }: SettlementAct, { language }: ActStyle): string =>
+  language === 'en' ? merchant.nameEn || merchant.name : merchant.name
 
 function heading(document: PDFKit.PDFDocument, text: string): void {
   document.moveDown(0.7).font('bold').fontSize(11).fillColor(colours.text).text(text, margin, document.y)
@@ -221,10 +251,10 @@ type WithFont = { _font: { font: { hasGlyphForCodePoint(codePoint: number): bool
 
 const signaturesHeight = 50
 /**
- * The height of the end of a bank's act, which must stay on one page: the compensation with its heading, the sum of all
- * banks, and the signatures.
+ * The height of the end of a bank's act, which must stay on one page: the compensation with its heading, and the
+ * signatures.
  */
-const endHeight = 54 + signaturesHeight
+const endHeight = 42 + signaturesHeight
 
 function signatures(document: PDFKit.PDFDocument, parties: readonly string[], hint: string): void {
   const top = document.y + 34
@@ -241,25 +271,22 @@ function signatures(document: PDFKit.PDFDocument, parties: readonly string[], hi
   }
 }
 
-/** @param numbers for each page, in order, the text of the act's number in the footer */
-function writeFooters(
-  document: PDFKit.PDFDocument,
-  act: SettlementAct,
-  style: ActStyle,
-  numbers: readonly string[],
-): void {
+/** Writes the footers: number, page within the part, and when the document was made. */
+function writeFooters(document: PDFKit.PDFDocument, act: SettlementAct, style: ActStyle, parts: readonly Part[]): void {
   const texts = actTexts[style.language]
   const generated = `${texts.generated} ${createFormat(style, act.currency).instant(act.generatedAt)} · Perkline`
-  const { count } = document.bufferedPageRange()
-  for (let page = 0; page < count; page++) {
-    document.switchToPage(page)
+  const footers = parts.flatMap(({ number, pages }) =>
+    Array.from({ length: pages }, (_, index) => ({ number, page: texts.page(index + 1, pages) })),
+  )
+  for (const [index, { number, page }] of footers.entries()) {
+    document.switchToPage(index)
     // Without this change, PDFKit would begin a new page for text below the margin.
     document.page.margins.bottom = 0
     document.font('regular').fontSize(8).fillColor(colours.muted)
     const y = document.page.height - 32
-    document.text(numbers[page] ?? '', margin, y - 10, { lineBreak: false })
+    document.text(number, margin, y - 10, { lineBreak: false })
     document.text(generated, margin, y, { lineBreak: false })
-    document.text(texts.page(page + 1, count), margin, y, { width, align: 'right', lineBreak: false })
+    document.text(page, margin, y, { width, align: 'right', lineBreak: false })
   }
 }
 

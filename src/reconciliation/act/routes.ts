@@ -55,7 +55,10 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
         ...common,
         operationId: 'downloadSettlementAct',
         summary: 'The settlement act as a PDF',
-        description: `${description} One page or more for each bank. All times are in UTC.`,
+        description:
+          `${description} One page or more for each bank, the same for the bank and the merchant. If the merchant’s ` +
+          'document has several banks, a sheet of its own at the end has the compensation to all of them. ' +
+          'All times are in UTC.',
         querystring: schemas.ActPdfQuery,
         response: {
           200: {

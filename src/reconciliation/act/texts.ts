@@ -43,6 +43,9 @@ type Texts = {
   notYet: string
   compensation: string
   totalCompensation: string
+  sumNote: string
+  banksIncluded: string
+  banksMissing: string
   signature: string
   page(page: number, of: number): string
   kinds: Record<DifferenceKind, string>
@@ -88,6 +91,9 @@ export const actTexts: Record<ActLanguage, Texts> = {
     notYet: 'not yet',
     compensation: 'Compensation to the bank',
     totalCompensation: 'Compensation to all banks',
+    sumNote: 'For the merchant. This sheet is not part of an act with a bank.',
+    banksIncluded: 'Banks included',
+    banksMissing: 'Banks without an amount yet',
     signature: 'Name, position, signature, date',
     page: (page, of) => `Page ${page} of ${of}`,
     kinds: {
@@ -141,6 +147,9 @@ export const actTexts: Record<ActLanguage, Texts> = {
     notYet: 'ще ні',
     compensation: 'Компенсація банку',
     totalCompensation: 'Компенсація всім банкам',
+    sumNote: 'Для торговця. Цей аркуш не є частиною акта з банком.',
+    banksIncluded: 'Банків ураховано',
+    banksMissing: 'Банків, суми яких ще немає',
     signature: 'Прізвище, посада, підпис, дата',
     page: (page, of) => `Сторінка ${page} з ${of}`,
     kinds: {
