@@ -16,7 +16,8 @@ const maxTries = 10
 export type OpenDeps = { database: Database; reads: Queryable; clock: Clock }
 
 /**
- * Reads the open statement of a bank. It contains every sale that was confirmed before the call.
+ * Reads the open statement of a bank. It contains every sale of its period that was confirmed before the call. After the
+ * period has ended, and until the statement is closed, newer sales belong to the next statement, which is not shown.
  *
  * @param deps.database for creating lines
  * @param deps.reads for reading figures

@@ -101,7 +101,10 @@ function readOpenStatementRoute(app: App, deps: StatementRoutesDeps): void {
         ...head(
           'readOpenStatement',
           'The statement that will be closed next',
-          'With its content so far: every sale that was confirmed before the request. It has no id, number or hash yet.',
+          'With its content so far: every sale of its period (`from` to `to`) that was confirmed before the request, and ' +
+            'late lines of earlier periods. It stays open after `to` until it is closed, usually about a minute later; ' +
+            'meanwhile newer sales belong to the statement after it and are not shown, so compare `to` with your clock. ' +
+            'A change of the time zone changes `to`. It has no id, number or hash yet.',
         ),
         querystring: NoQuery,
         response: { 200: schemas.Statement, ...partnerErrors({ 404: 'The bank has not sold anything yet' }) },

@@ -423,6 +423,20 @@ suite('a change of zone', () => {
   })
 })
 
+suite('a day that has ended and is not closed yet', () => {
+  test('stays the open statement, and newer sales are on the next one', async () => {
+    const ended = await ok('/statements/open')
+    {
+      using _ = stopClock(platform, new Date(Date.parse(ended.to) + 20_000))
+      await sell()
+      assert.deepEqual(await ok('/statements/open'), ended)
+    }
+    await moveTo(new Date(Date.parse(ended.to) + 61_000).toISOString())
+    const open = await ok('/statements/open')
+    assert.deepEqual([open.from, sumOf(open.totals)], [ended.to, 1])
+  })
+})
+
 suite('a list that is read over midnight', () => {
   test('keeps the days with which it began', async () => {
     await advance(platform, 'P40D')
