@@ -1,5 +1,6 @@
 /** SQL that closes statements, and SQL that reads their stored files. */
 import type { Queryable } from '../db/database.ts'
+import { usualZoneName } from '../text/time-zones.ts'
 import { commissionOf } from './commission.ts'
 import type { TariffTotal } from './read-store.ts'
 import type { CurrencyTotal } from './record.ts'
@@ -42,6 +43,8 @@ const statesText = (condition: string): string => `
 
 const stateOf = ({ statementId, number, day, to, sha256, ...bank }: StateRow): BankState => ({
   ...bank,
+  // Older versions stored a name in any case.
+  timeZone: usualZoneName(bank.timeZone),
   last: statementId === null ? null : { statementId, number, day, to, sha256 },
 })
 

@@ -37,3 +37,31 @@ export function wallClock(timeZone: string): Intl.DateTimeFormat | null {
     throw error
   }
 }
+
+/** The words in IANA names that are not one capital letter and then small ones. */
+const irregularWords = new Map(
+  [
+    ...['ACT', 'au', 'BajaNorte', 'BajaSur', 'CHAT', 'ComodRivadavia', 'DeNoronha', 'DumontDUrville', 'EasterIsland'],
+    ...['es', 'GMT', 'IN', 'LHI', 'McMurdo', 'NSW', 'of', 'UCT', 'US', 'UTC'],
+  ].map(word => [word.toLowerCase(), word]),
+)
+
+/**
+ * The name of a time zone with the letters that the IANA database gives it: `Europe/Kiev` for `europe/kiev`. Many
+ * programs know no other. It stays the same name, also when the zone has a newer one. `Intl` would answer with another
+ * name for some.
+ *
+ * @param timeZone an IANA name in any case
+ */
+export function usualZoneName(timeZone: string): string {
+  const name = timeZone.toLowerCase()
+  const known = wallClock(name)?.resolvedOptions().timeZone
+  if (known?.toLowerCase() === name) return known
+  // Short words of a name without a region are abbreviations, as in `W-SU` and `EST5EDT`.
+  const isShort = (word: string) => word.length <= 3 && !name.includes('/')
+  return name.replace(
+    /[a-z]+/g,
+    word =>
+      irregularWords.get(word) ?? (isShort(word) ? word.toUpperCase() : word.slice(0, 1).toUpperCase() + word.slice(1)),
+  )
+}

@@ -5,6 +5,7 @@
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { findPosition, newestPosition, unseen, valuesOf } from '../../outbox/position.ts'
+import { usualZoneName } from '../../text/time-zones.ts'
 import { reservationMinutes } from '../orders/lifecycle.ts'
 import { firstOrderId } from '../orders/order-id.ts'
 import { edgeOf, partsOf } from './edges.ts'
@@ -109,13 +110,13 @@ export function countStock(database: Queryable, now: Date): Promise<StockCount[]
   })
 }
 
-/** The time zone of a bank's days. */
+/** The time zone of a bank's days. Older versions stored its name in any case. */
 export async function findTimeZone(database: Queryable, bankId: string): Promise<string> {
   const [bank] = await database.query<{ timeZone: string }>(
     'select esim_time_zone as "timeZone" from banks where bank_id = $1',
     [bankId],
   )
-  return bank?.timeZone ?? 'UTC'
+  return usualZoneName(bank?.timeZone ?? 'UTC')
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { BrokenRule } from '../../error-rules.ts'
 import * as rules from '../../text/text-rules.ts'
+import { usualZoneName } from '../../text/time-zones.ts'
 import { deliveryModes } from '../delivery-modes.ts'
 import { type DirectoryTerminal, maxTerminals, readTerminalsFile, terminalRules } from './terminals-file.ts'
 import {
@@ -47,6 +48,7 @@ const name = text(rules.oneLine(200))
 const description = text(rules.paragraph(2000))
 const picture = text(rules.publicPicture)
 const uuid = refine(text(rules.uuid), id => id.toLowerCase())
+const timeZone = refine(text(rules.timeZone), name => usualZoneName(name))
 const webAddress = text(rules.webAddress)
 const id = optional(uuid, undefined)
 
@@ -155,7 +157,7 @@ function bankForm({ references, deliveries }: DirectoryContext) {
         },
         reservationShare: clearable(wholeNumber(1, 100), null),
         statement: clearable(
-          mapping({ timeZone: kept(text(rules.timeZone)), commissionPercentage: kept(percentage) }),
+          mapping({ timeZone: kept(timeZone), commissionPercentage: kept(percentage) }),
           defaultStatement,
         ),
       }),

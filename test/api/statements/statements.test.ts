@@ -437,6 +437,39 @@ suite('a day that has ended and is not closed yet', () => {
   })
 })
 
+suite('a time zone in other letters', () => {
+  const zoneOfNext = async () => {
+    assert.equal((await ok('/statements/open')).timeZone, (await sales()).timeZone)
+    await advance(platform, 'P3D')
+    const { statementId, timeZone } = await ok('/statements/latest')
+    const { text } = await get(`/statements/${statementId}.csv`)
+    assert.equal(text.split(',')[4], timeZone)
+    return timeZone
+  }
+  const sales = async () => (await platform.call('GET', '/portal/esim/sales', { token: alpha.token })).body
+
+  test('is stored with its usual ones; another name of the same zone stays', async () => {
+    for (const [given, usual] of [
+      ['europe/kiev', 'Europe/Kiev'],
+      ['EUROPE/kyiv', 'Europe/Kyiv'],
+    ] as const) {
+      await platform.applyDirectory(directory(`{ timeZone: ${given} }`))
+      const [bank] = await platform.platform.database.query(
+        `select esim_time_zone as zone from banks where code = 'alpha'`,
+      )
+      assert.deepEqual(bank, { zone: usual })
+      assert.equal(await zoneOfNext(), usual)
+    }
+  })
+
+  test('that an older version has stored is right on the next statement', async () => {
+    await platform.platform.database.execute(
+      `update banks set esim_time_zone = 'america/PORT-AU-PRINCE' where code = 'alpha'`,
+    )
+    assert.equal(await zoneOfNext(), 'America/Port-au-Prince')
+  })
+})
+
 suite('a list that is read over midnight', () => {
   test('keeps the days with which it began', async () => {
     await advance(platform, 'P40D')
