@@ -23,7 +23,15 @@ import { type AccountOwner, accountTypeOf, type CredentialOwner } from './owners
 import { requirePassword } from './passwords/password-rules.ts'
 import type { RefusalSums, Refused } from './refusal-sums.ts'
 import type { Refusals } from './refusals.ts'
-import { hashPassword, hashSecret, makeClientId, makeSecret, secretIdOf, secretMatches } from './secrets.ts'
+import {
+  fingerprintOf,
+  hashPassword,
+  hashSecret,
+  makeClientId,
+  makeSecret,
+  secretIdOf,
+  secretMatches,
+} from './secrets.ts'
 import { deleteSession, endSessions } from './sessions/session-store.ts'
 import type { Tokens } from './tokens.ts'
 import {
@@ -268,8 +276,6 @@ async function loginTaken(database: Queryable, login: string): Promise<DomainErr
 
 const credential = (id: string) => ({ type: 'credential', id })
 const user = (id: string) => ({ type: 'user', id })
-/** A short fingerprint of a secret. The audit log contains the fingerprint instead of the secret. */
-const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
 
 /** The owner of an object, in the form of the audit log's entries. */
 export function ownerAccountOf(owner: Partial<PartnerOwner> | 'platform'): RecordedAccount {

@@ -21,6 +21,14 @@ export const secretIdOf = (secretHash: Buffer): string =>
   createHash('sha256').update(secretHash).digest('base64url').slice(0, 16)
 
 /**
+ * A short fingerprint of a secret, also of an endpoint's. The audit log contains the fingerprint instead of the secret
+ * (contract/audit-log.md, "Entries").
+ *
+ * @param secretHash the hash of the secret as its owner gets it, from `hashSecret`
+ */
+export const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
+
+/**
  * Compares a secret with a stored hash in constant time.
  * @param expected null for an unknown credential: the result is then false, but takes the same time
  */

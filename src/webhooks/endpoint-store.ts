@@ -268,18 +268,22 @@ export async function insertSecret(
 /**
  * Lets the current secret expire after the overlap. If an older secret is still valid, it is deleted at once.
  *
- * @returns when the current secret expires
+ * @returns the current secret, and when it expires
  */
-export async function endSecrets(transaction: Queryable, endpointId: string, overlapMs: number): Promise<Date> {
+export async function endSecrets(
+  transaction: Queryable,
+  endpointId: string,
+  overlapMs: number,
+): Promise<SealedSecret & { validUntil: Date }> {
   await transaction.execute('delete from webhook_secrets where endpoint_id = $1 and valid_until is not null', [
     endpointId,
   ])
-  const [row] = await transaction.query<{ validUntil: Date }>(
+  const [row] = await transaction.query<SealedSecret & { validUntil: Date }>(
     `update webhook_secrets set valid_until = now() + $2 * interval '1 millisecond' where endpoint_id = $1
-     returning valid_until as "validUntil"`,
+     returning secret_id as "secretId", sealed, valid_until as "validUntil"`,
     [endpointId, overlapMs],
   )
   await transaction.execute('update webhook_endpoints set version = version + 1 where endpoint_id = $1', [endpointId])
   if (!row) throw new Error('An endpoint has no present secret')
-  return row.validUntil
+  return row
 }

@@ -1,6 +1,7 @@
 /** What partners do with their endpoints (contract/webhooks.md, "Endpoints"). */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { fingerprintOf, hashSecret } from '../access/secrets.ts'
 import type { CountSettingsChange } from '../access/settings-limit.ts'
 import type { Account } from '../caller.ts'
 import type { Clock } from '../clock.ts'
@@ -19,7 +20,7 @@ import type { RecordedAccount } from '../outbox/rows.ts'
 import type { Sealer } from '../sealing.ts'
 import * as store from './endpoint-store.ts'
 import { makeSecret, shownSecret } from './signing.ts'
-import { placeOf } from './stored-secrets.ts'
+import { openSecret, placeOf } from './stored-secrets.ts'
 import { type UrlRules, urlError } from './urls.ts'
 
 export type EndpointDeps = {
@@ -158,7 +159,7 @@ export async function createEndpoint(
     await note(transaction, deps.origin, {
       action: 'endpoint.created',
       endpoint,
-      change: { url: [null, originOfUrl(url)] },
+      change: { url: [null, originOfUrl(url)], secret: [null, fingerprint(secret)] },
     })
     return { ...endpoint, secret }
   })
@@ -183,6 +184,8 @@ async function addSecret(transaction: Queryable, sealer: Sealer, endpointId: str
   await store.insertSecret(transaction, { endpointId, secretId, sealed })
   return shownSecret(secret)
 }
+
+const fingerprint = (shown: string): string => fingerprintOf(hashSecret(shown))
 
 /**
  * Changes the given fields of an endpoint.
@@ -329,10 +332,16 @@ export async function rotateSecret(
   await countSettingsChange(origin, ownerOf(await readEndpoint(database, account, endpointId)))
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
-    await note(transaction, origin, { action: 'endpoint.secret_rotated', endpoint })
-    const validUntil = await store.endSecrets(transaction, endpoint.endpointId, overlapMs)
+    const ended = await store.endSecrets(transaction, endpoint.endpointId, overlapMs)
     const secret = await addSecret(transaction, sealer, endpoint.endpointId)
-    const rotated = { secret, previousValidUntil: validUntil.toISOString() }
+    const rotated = { secret, previousValidUntil: ended.validUntil.toISOString() }
+    // A secret that cannot be decrypted can be rotated too. It has no fingerprint.
+    const previous = openSecret(sealer, { endpointId: endpoint.endpointId, ...ended })
+    const change = {
+      secret: [previous && fingerprint(shownSecret(previous)), fingerprint(secret)],
+      previousValidUntil: [null, rotated.previousValidUntil],
+    } as const
+    await note(transaction, origin, { action: 'endpoint.secret_rotated', endpoint, change })
     return { endpoint: await readEndpoint(transaction, account, endpointId), rotated }
   })
 }

@@ -14,6 +14,7 @@ export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.
 
 const listedAtOnce = 500
 
+/** A secret and the endpoint that it belongs to. */
 type ListedSecret = SealedSecret & { endpointId: string }
 
 /** The currently valid secrets of all endpoints, at most 500 at a time. */
@@ -34,7 +35,7 @@ export const findUnreadable = (sealer: Sealer, secrets: readonly ListedSecret[])
  * @returns the secret; null when none of the keys decrypts it, it was encrypted for another endpoint or id, or it is
  *   damaged. Callers treat these cases alike
  */
-function openSecret(sealer: Sealer, { endpointId, secretId, sealed }: ListedSecret): Buffer | null {
+export function openSecret(sealer: Sealer, { endpointId, secretId, sealed }: ListedSecret): Buffer | null {
   try {
     return sealer.open(sealed, placeOf(endpointId, secretId))
   } catch {

@@ -1,5 +1,6 @@
 /** Operations on endpoints: what an endpoint may be, who may change it, and what is recorded. Deliveries: `webhooks.test.ts`. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
 import { readEntries } from '../../support/audit-log.ts'
 import { openUser } from '../../support/campaigns.ts'
@@ -93,14 +94,51 @@ test('of a URL the audit log has only scheme and host', async () => {
   const entries = await readEntries(platform, bank.token, `&object=endpoint:${endpointId}`)
   const { origin } = new URL(url)
   assert.deepEqual(
-    entries.map(({ action, change }) => [action, change]),
+    entries.map(({ action, change }) => [action, change.url ?? null]),
     [
-      ['endpoint.created', { url: [null, origin] }],
-      ['endpoint.changed', { url: [origin, origin] }],
-      ['endpoint.deleted', {}],
+      ['endpoint.created', [null, origin]],
+      ['endpoint.changed', [origin, origin]],
+      ['endpoint.deleted', null],
     ],
   )
 })
+
+test('of a secret the audit log has the fingerprint, whoever makes it', async () => {
+  const { endpointId, secret } = await makeEndpoint()
+  const person = await openUser(platform, { bank: 'alpha' }, 'ADMIN')
+  const path = `/webhook-endpoints/${endpointId}/rotate-secret`
+  const byPartner = await call('POST', path, {})
+  const byPerson = await call('POST', path, {}, person.token)
+  const byOperator = await platform.call('POST', `/admin${path}`, {
+    token: platform.config.operatorKey,
+    body: { overlap: 'PT0S' },
+  })
+  await platform.platform.database.execute(
+    `update webhook_secrets set sealed = '\\x00' where endpoint_id = $1 and valid_until is null`,
+    [endpointId],
+  )
+  const ofUnreadable = await call('POST', path, {})
+  const answers = [byPartner, byPerson, byOperator, ofUnreadable]
+  for (const { status, text } of answers) assert.equal(status, 200, text)
+  const prints = [secret, ...answers.map(({ body }) => body.secret)].map(fingerprint)
+  const entries = await readEntries(platform, bank.token, `&object=endpoint:${endpointId}`)
+  const ends = answers.map(({ body }) => [null, body.previousValidUntil])
+  assert.deepEqual(
+    entries.map(({ action, change }) => [action, change]),
+    [
+      ['endpoint.created', { url: [null, new URL(url).origin], secret: [null, prints[0]] }],
+      ['endpoint.secret_rotated', { secret: [prints[0], prints[1]], previousValidUntil: ends[0] }],
+      ['endpoint.secret_rotated', { secret: [prints[1], prints[2]], previousValidUntil: ends[1] }],
+      ['endpoint.secret_rotated', { secret: [prints[2], prints[3]], previousValidUntil: ends[2] }],
+      // Nobody can read the old secret any more.
+      ['endpoint.secret_rotated', { secret: [null, prints[4]], previousValidUntil: ends[3] }],
+    ],
+  )
+  assert.ok(!JSON.stringify(entries).includes('whsec_'))
+})
+
+/** As a partner computes it: 8 digits of the SHA-256 of the shown secret. */
+const fingerprint = (secret: string): string => createHash('sha256').update(secret).digest('hex').slice(0, 8)
 
 test('a person needs a factor that was proven lately', async () => {
   const person = await openUser(platform, { bank: 'alpha' }, 'ADMIN')
