@@ -432,6 +432,39 @@ describe('other operations', () => {
     const { body } = await sides.grocer.call('GET', `/portal/cashbacks/${id}/history`)
     assert.equal(body.filter(({ trigger }: { trigger: string }) => trigger === 'segment').length, 1)
   })
+
+  test('a used key with an invalid request is another request, too', async () => {
+    await addCustomers(platform, 'alpha', ['K-1'])
+    const campaign = await endedCampaign(sides, [sides.alpha])
+    const report = reportOf(line(campaign, 'X-1'))
+    const id = await createCampaign(platform, {}, sides.grocer)
+    for (const [partner, method, target, file] of [
+      [sides.grocer, 'PUT', `/portal/cashbacks/${id}/segment`, fileOf(['K-1'])],
+      [sides.alpha, 'POST', `/portal/cashbacks/${campaign.id}/bank-report`, report],
+    ] as const) {
+      const send = async (query: string, other: { field?: string; comment?: string; end?: number }, key: string) => {
+        const { raw, headers } = await formOf({ file, ...other })
+        const request = { raw: raw.slice(0, other.end), headers: { ...headers, 'idempotency-key': key } }
+        return partner.call(method, target + query, request)
+      }
+      const first = await send('', {}, 'x')
+      assert.ok([200, 201].includes(first.status), first.text)
+      for (const [query, other] of [
+        ['?x=1', {}],
+        ['?dryRun=maybe', {}],
+        ['', { field: 'report' }],
+        ['', { comment: 'A field that this form does not have' }],
+        ['', { end: -10 }],
+      ] as const) {
+        const refused = await send(query, other, 'x')
+        assertRefused(refused, 422)
+        assert.equal(refused.body.code, 'key-reused')
+        // A new key shows what is wrong.
+        assertRefused(await send(query, other, 'new'), 400)
+      }
+      assertSame(await send('', {}, 'x'), first)
+    }
+  })
 })
 
 test('the documents name the header, its answers, and nothing of it elsewhere', async () => {

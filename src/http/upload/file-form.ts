@@ -43,6 +43,13 @@ export type FileForm = {
   close(): Promise<void>
 }
 
+/** The error of a form that took longer than its time limit. */
+export class LateFormError extends DomainError {
+  constructor() {
+    super('invalid', 'The upload took too long; nothing was kept')
+  }
+}
+
 type Part = { name: string; fileName: string | undefined; bytes: BusboyFileStream }
 
 /**
@@ -109,7 +116,7 @@ async function* bounded(source: Readable, { maxBytes, maxMs }: FileFormRules): A
   for await (const chunk of source as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > maxBytes + bytesBesideFile) throw tooLarge(maxBytes)
-    if (performance.now() > giveUpAt) throw new DomainError('invalid', 'The upload took too long; nothing was kept')
+    if (performance.now() > giveUpAt) throw new LateFormError()
     yield chunk
   }
 }

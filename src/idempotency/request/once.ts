@@ -11,7 +11,7 @@ import { DomainError } from '../../errors.ts'
 import { keyHeader, readKey, replayedHeader } from '../../http/idempotency-key.ts'
 import type { BodyObserver } from '../../http/input/gathered-body.ts'
 import { addressOf } from '../../http/path-ids.ts'
-import type { FileForm } from '../../http/upload/file-form.ts'
+import { type FileForm, LateFormError } from '../../http/upload/file-form.ts'
 import type { Answer, Answers, Outcome, Scope } from '../answers.ts'
 
 declare module 'fastify' {
@@ -52,13 +52,31 @@ export function takeKeys(app: FastifyInstance, answers: Answers): void {
 }
 
 async function answerKept(request: FastifyRequest, reply: FastifyReply, keyed: Keyed): Promise<unknown> {
-  // A dry run of an upload stores nothing, so its key is ignored.
-  if (request.routeOptions.config.longUpload)
-    return isTrial(request) ? undefined : keyed.answers.requireIdle(keyed.scope)
+  if (request.routeOptions.config.longUpload) return answerKeptBeforeUpload(request, keyed)
   // A request without a body has no fingerprint yet, because no parser has run for it.
   if (keyed.fingerprint === null) await findKept(request, keyed)
   if (keyed.kept) return sendOutcome(reply, { answer: keyed.kept, isReplayed: true })
 }
+
+/**
+ * What is known of an upload before its body is read. When its address is invalid, a key with a stored answer belongs to
+ * another request, because only valid requests have stored answers.
+ */
+async function answerKeptBeforeUpload(request: FastifyRequest, { answers, scope }: Keyed): Promise<void> {
+  // A dry run of an upload stores nothing, so its key is ignored.
+  if (isTrial(request)) return
+  if (hasValidAddress(request)) await answers.requireIdle(scope)
+  else await answers.find(scope, fingerprintOf(request, invalidContent))
+}
+
+const hasValidAddress = (request: FastifyRequest): boolean =>
+  (['params', 'querystring'] as const).every(part => {
+    const validate = request.getValidationFunction(part)
+    return validate === undefined || validate(part === 'params' ? request.params : request.query)
+  })
+
+/** Stands for the content of an invalid request. A request with a stored answer never has this content. */
+const invalidContent = 'invalid'
 
 /** Hashes a JSON body while it arrives. The stored answer is looked up before the body is parsed. */
 const observerOf = (request: FastifyRequest, keyed: Keyed): BodyObserver => ({
@@ -165,12 +183,23 @@ function hashedForm(openForm: OpenForm): { open: OpenForm; content(): Promise<st
   return {
     open,
     async content() {
-      const form = opened ?? (await open())
-      for await (const _ of form.bytes);
-      return JSON.stringify([hash.digest('hex'), [...form.texts].sort()])
+      // When no operation has opened the form, it is only compared with the one whose answer is stored.
+      const isRepeat = opened === null
+      try {
+        const form = opened ?? (await open())
+        for await (const _ of form.bytes);
+        return JSON.stringify([hash.digest('hex'), [...form.texts].sort()])
+      } catch (error) {
+        if (isRepeat && isInvalidForm(error)) return invalidContent
+        throw error
+      }
     },
   }
 }
+
+/** A form that took too long may be the same form, so it is left out. */
+const isInvalidForm = (error: unknown): boolean =>
+  error instanceof DomainError && error.code === 'invalid' && !(error instanceof LateFormError)
 
 async function* hashing(bytes: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
   for await (const chunk of bytes) {
