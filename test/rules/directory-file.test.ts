@@ -124,6 +124,7 @@ const values: [path: string, taken: string[], refused: string[]][] = [
     [
       '{ timeZone: Europe/Kyiv }',
       '{ commissionPercentage: 12.3456 }',
+      '{ commissionPercentage: 1e-4 }',
       '{ timeZone: UTC, commissionPercentage: 100 }',
       '{}',
       '~',
@@ -134,6 +135,8 @@ const values: [path: string, taken: string[], refused: string[]][] = [
       '{ timeZone: ~ }',
       '{ commissionPercentage: 100.01 }',
       '{ commissionPercentage: 0.00001 }',
+      '{ commissionPercentage: 1e-5 }',
+      '{ commissionPercentage: 100.0000000000000001 }',
       '{ commissionPercentage: -1 }',
       '{ zone: UTC }',
     ],

@@ -35,10 +35,19 @@ export const money: Reader<string> = (node, place) => {
   return `${whole}.${cents.padEnd(2, '0')}`
 }
 
-/** Reads a percentage from 0 to 100. It has at most 4 decimals, which a number can hold exactly. */
+/** A decimal number. Its groups are the digits of the fraction, and the exponent. */
+const decimalForm = /^(?:0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
+
+/**
+ * Reads a percentage from 0 to 100, also with an exponent (`1e-4`). It has at most 4 decimals, so the number has the same
+ * decimal text.
+ */
 export const percentage: Reader<number> = (node, place) => {
-  const value = /^(?:0|[1-9]\d{0,2})(?:\.\d{1,4})?$/.test(textOf(node) ?? '') ? Number(textOf(node)) : Number.NaN
-  return value <= 100 ? value : refuse(place, 'percentage', { decimals: 4 })
+  const text = textOf(node) ?? ''
+  const [found, fraction = '', exponent = '0'] = decimalForm.exec(text) ?? []
+  const decimals = fraction.length - Number(exponent)
+  const isFit = found !== undefined && decimals <= 4 && Number(text) <= 100
+  return isFit ? Number(text) : refuse(place, 'percentage', { decimals: 4 })
 }
 
 /** The word `all`, or a list or mapping that `read` accepts. Any other single value is refused. */

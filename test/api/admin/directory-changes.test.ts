@@ -338,3 +338,28 @@ test('two applies at once of different fields of an entry both hold', async () =
   const { entry } = body.banks.find((each: any) => each.entry.code === 'beta')
   assert.deepEqual([entry.name, entry.apiVersion], ['Beta 2', '9'])
 })
+
+test('a percentage with an exponent is the same number', async () => {
+  const percentage = (value: string) =>
+    send(`banks: [{ code: beta, esim: { operators: all, statement: { commissionPercentage: ${value} } } }]`)
+  for (const [given, exact] of [
+    ['1e-4', '0.0001'],
+    ['123.4567E-1', null],
+    ['1.23E+1', '12.3'],
+    ['5e-05', null],
+    ['1e2', '100'],
+    ['1e3', null],
+    ['12.3456e0', '12.3456'],
+  ] as const) {
+    const { status, text } = await percentage(given)
+    assert.equal(status, exact === null ? 400 : 200, text)
+    if (exact === null) {
+      assert.match(text, /must be a number from 0 to 100 with at most 4 decimals/)
+      continue
+    }
+    const [bank] = await platform.platform.database.query(
+      `select trim_scale(esim_commission_percentage)::text as percentage from banks where code = 'beta'`,
+    )
+    assert.deepEqual(bank, { percentage: exact })
+  }
+})
