@@ -18,6 +18,7 @@ import {
   prove,
   takeCode,
 } from './factors/factors.ts'
+import { isTotpCode } from './factors/totp.ts'
 import { ownerOfAccount } from './owners.ts'
 import { readPolicy } from './policy/policies.ts'
 import { holdPolicies } from './policy/policy-store.ts'
@@ -120,7 +121,7 @@ export async function letIn(
       : 'A code of the second factor is needed (otp)'
     throw new DomainError('mfa-needed', text)
   }
-  const method = /^\d{6}$/.test(otp) ? 'totp' : 'recovery-code'
+  const method = isTotpCode(otp) ? 'totp' : 'recovery-code'
   return withCode(deps, client, { person, method, code: otp })
 }
 

@@ -73,7 +73,7 @@ function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void 
   const show = useMutation({
     mutationFn: () => {
       const trimmed = code.trim()
-      const method = !hasApp ? 'password' : /^\d{6}$/.test(trimmed) ? 'totp' : 'recovery-code'
+      const method = !hasApp ? 'password' : /^(\s*\d){6}$/.test(trimmed) ? 'totp' : 'recovery-code'
       const body = { method, code: hasApp ? trimmed : code } as const
       return answer(api.POST('/portal/session/verify', { body }))
     },

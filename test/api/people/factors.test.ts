@@ -48,6 +48,17 @@ suite('an authenticator app', () => {
     assert.equal((await confirmed.confirming).status, 200)
   })
 
+  test('its codes may have the space that the app shows', async () => {
+    const spaced = (code: string) => ` ${code.slice(0, 3)} ${code.slice(3)}`
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    const { secret } = (await person.call('POST', '/portal/mfa/totp')).body
+    const confirmed = await person.call('POST', '/portal/mfa/totp/confirm', { code: spaced(codeOf(secret, -1)) })
+    assert.equal(confirmed.status, 200, confirmed.text)
+    const { challenge } = (await openSession(person)).body
+    assert.equal((await verify({ challenge, method: 'totp', code: spaced(codeOf(secret)) })).status, 200)
+    assert.equal((await logIn(person, spaced(codeOf(secret, 1)))).status, 200)
+  })
+
   test('set up with a code, asked for by both logins, removed', async () => {
     const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
     assert.deepEqual((await person.call('GET', '/portal/mfa')).body, { totp: null, recoveryCodes: { left: 0 } })
