@@ -6,7 +6,7 @@ import { DomainError } from '../errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
 import { rolesOfPeople, rolesOfSystems } from '../roles.ts'
-import { addDuration } from '../text/duration.ts'
+import { addDuration, durationPattern } from '../text/duration.ts'
 import { controls, documentedInvisible, everyInvisible, invisible, invisibleAbove } from '../text/visible.ts'
 import { listedRevokedDays, maxListedRevoked } from './credential-store.ts'
 
@@ -58,6 +58,7 @@ export const RotateBody = Type.Object(
   {
     overlap: Type.String({
       maxLength: 64,
+      'x-documented': { pattern: durationPattern },
       default: 'PT24H',
       description: 'How long the previous secret keeps working: an ISO 8601 duration of at most a year',
     }),

@@ -14,6 +14,7 @@ import { bodyOptional } from '../http/input/optional-body.ts'
 import { errorAnswers, named } from '../http/openapi/operations.ts'
 import { NoQuery } from '../http/schemas.ts'
 import { unknownOrigin } from '../outbox/origin.ts'
+import { durationPattern } from '../text/duration.ts'
 import { instantPattern, instantRule } from '../text/instant.ts'
 import { moveClock, readClock, resetClock, type SandboxDeps } from './operations.ts'
 
@@ -34,6 +35,7 @@ const Move = Type.Object(
       Type.String({
         maxLength: 64,
         pattern: '^P',
+        'x-documented': { pattern: durationPattern },
         ...mustBe('duration'),
         description: 'How far to move, an ISO 8601 duration',
         examples: ['PT15M'],

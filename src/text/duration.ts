@@ -9,6 +9,10 @@ const form = new RegExp(
     `(?:T(?=\\d)(?:(\\d+${fraction})H)?(?:(\\d+${fraction})M)?(?:(\\d+${fraction})S)?)?$`,
 )
 
+const documented = '\\d+(?:[.,]\\d{1,9})?'
+/** A pattern for the OpenAPI documents. It accepts units in any order; `isDuration` refuses that. */
+export const durationPattern = `^P(?:(?:${documented}[YMWD])+(?:T(?:${documented}[HMS])+)?|T(?:${documented}[HMS])+)$`
+
 export const isDuration = (text: string): boolean => text.length <= 64 && form.test(text)
 
 /**

@@ -3,6 +3,7 @@ import type { Rule, RuleCode } from '../error-rules.ts'
 import { isCountry } from './countries.ts'
 import { wallClock } from './time-zones.ts'
 import { uuidForm } from './uuid.ts'
+import { controls } from './visible.ts'
 
 /** A rule for one text. `also` is a further rule for it. */
 export type TextRule = Rule & { holds(text: string): boolean; also?: TextRule }
@@ -32,6 +33,19 @@ const unfitForLine = new RegExp(`[\\p{Cc}\\u2028\\u2029${turning}]`, 'u')
  * the text.
  */
 export const plainLine: TextRule = { rule: 'plain-line', params: {}, holds: text => !unfitForLine.test(text) }
+
+/**
+ * Spaces that are neither control characters nor line separators. The documented patterns below must not name U+2028 and
+ * U+2029 (see `documentedInvisible`), so they exclude them as part of `\s`. They list all other spaces, because not all
+ * engines of regular expressions mean the same by `\s`.
+ */
+const spaces = ' \\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
+const plainCharacter = `[^\\s${spaces}${controls}${turning}]`
+
+/** The rule `plainLine` as a pattern for the documents. */
+export const plainLinePattern = `^(?:${plainCharacter}|[${spaces}])*$`
+/** A pattern for the documents: a plain line with a character that is no space. */
+export const filledLinePattern = `^[${spaces}]*${plainCharacter}(?:${plainCharacter}|[${spaces}])*$`
 
 /**
  * The code of an entry of the directory, such as a bank. Codes appear in URLs and on command lines, so no code begins
@@ -87,6 +101,15 @@ export const visibleLine: TextRule = {
   holds: text => text.replace(invisible, '') !== '',
   also: plainLine,
 }
+
+/** The characters of `invisible` below U+10000 that `plainLine` allows, without spaces. */
+const unseen =
+  '\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2060-\\u2065\\u206a-\\u206f\\u2800\\u3164' +
+  '\\ufe00-\\ufe0f\\uffa0\\ufff0-\\ufff8'
+const blankCharacter = `[${spaces}${unseen}]`
+const visibleCharacter = `[^\\s${spaces}${unseen}${controls}${turning}]`
+/** The rule `visibleLine` as a pattern for the documents. Invisible characters above U+FFFF count as visible in it. */
+export const visibleLinePattern = `^${blankCharacter}*${visibleCharacter}(?:${visibleCharacter}|${blankCharacter})*$`
 
 export function oneLineOrEmpty(max: number): TextRule {
   const { holds } = oneLine(max)

@@ -4,6 +4,7 @@ import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, count, instant, text, uuid } from '../http/schemas.ts'
 import { listParameters, newestFirstOf } from '../partner/lists.ts'
+import { durationPattern } from '../text/duration.ts'
 import { fromToParameters } from '../text/span.ts'
 import { controls, documentedInvisible, invisible, invisibleAbove } from '../text/visible.ts'
 import { deliveryStates } from './delivery-store.ts'
@@ -153,6 +154,7 @@ export const RotateBody = Type.Object(
     overlap: Type.Optional(
       Type.String({
         maxLength: 64,
+        'x-documented': { pattern: durationPattern },
         description: 'How long the previous secret also signs; ISO 8601, at most P7D. Default: PT24H',
         examples: ['PT24H'],
       }),

@@ -5,7 +5,7 @@ import { mustBe } from '../../error-rules.ts'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { closed, uuid } from '../../http/schemas.ts'
 import { instantPattern, instantRule } from '../../text/instant.ts'
-import { plainLines } from '../../text/text-rules.ts'
+import { filledLinePattern, plainLinePattern, plainLines, visibleLinePattern } from '../../text/text-rules.ts'
 import { controls } from '../../text/visible.ts'
 import { maxIds } from './form.ts'
 
@@ -66,15 +66,23 @@ const banner = (size: string) =>
 
 const listed = (description: string, examples: string[]) =>
   nullable(
-    Type.Array(Type.String({ minLength: 1, maxLength: 128, ...mustBe('text', { max: 128 }) }), {
-      maxItems: maxListed,
-      description,
-      examples: [examples],
-    }),
+    Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        ...mustBe('text', { max: 128 }),
+        'x-documented': { pattern: plainLinePattern },
+      }),
+      { maxItems: maxListed, description, examples: [examples] },
+    ),
   )
 
 const optionalText = (maxLength: number, description: string, example: string) =>
-  Type.Optional(nullable(Type.String({ maxLength, description, examples: [example] })))
+  Type.Optional(
+    nullable(
+      Type.String({ maxLength, 'x-documented': { pattern: plainLinePattern }, description, examples: [example] }),
+    ),
+  )
 
 const Terminal = named(
   'NewTerminal',
@@ -84,6 +92,7 @@ const Terminal = named(
         minLength: 1,
         maxLength: 128,
         pattern: `^${space}*${visible}${notControl}*$`,
+        'x-documented': { pattern: filledLinePattern },
         ...mustBe('one-line', { max: 128 }),
         description: 'Terminal identifier, once in the list',
         examples: ['T-0001'],
@@ -107,7 +116,7 @@ const participantsIds = Type.Array(uuid('A bank'), {
 const required = {
   name: Type.String({
     maxLength: 27,
-    'x-documented': { minLength: 1, pattern: `^${notControl}+$` },
+    'x-documented': { minLength: 1, pattern: visibleLinePattern },
     description: 'Name in one line, with at least one visible character',
     examples: ['Осінь: 5 % на все'],
   }),

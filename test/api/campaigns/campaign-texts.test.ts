@@ -62,6 +62,34 @@ describe('a text that is not one plain line', () => {
   })
 })
 
+test('the documents have patterns that fit the texts that are accepted, and no others', async () => {
+  const { body } = await partners.grocer.call('GET', '/swagger/json')
+  const { NewCampaign, NewBankCampaign, CampaignChange, NewTerminal } = body.components.schemas
+  const odd = [...'\u0007\n\u0085\u2028\u202a\u202e\u2069', ...'x \u00a0\u200b\u200d\u2800\ufeff\u00ad\ue000\u3000Є😀']
+  for (const text of odd.flatMap(one => [one, `a${one}b`])) {
+    const fits = (schema: { pattern: string }) => new RegExp(schema.pattern, 'u').test(text)
+    const isTaken = async (overrides: Record<string, unknown>) => {
+      const { status } = await create(overrides)
+      assert.ok(status === 201 || status === 400)
+      return status === 201
+    }
+    const shown = `U+${text.codePointAt(text.length > 2 ? 1 : 0)?.toString(16)} in ${text.length}`
+    const [named, listed, terminal] = [
+      await isTaken({ name: text }),
+      await isTaken({ sku: [text], categoryId: [text] }),
+      await isTaken(own({ terminal_id: text })),
+    ]
+    for (const { properties } of [NewCampaign, NewBankCampaign, CampaignChange]) {
+      assert.equal(fits(properties.name), named, `name, ${shown}`)
+      for (const list of [properties.sku, properties.categoryId])
+        assert.equal(fits(list.items), listed, `sku, ${shown}`)
+    }
+    assert.equal(fits(NewTerminal.properties.terminal_id), terminal, `terminal_id, ${shown}`)
+    // These have the same rule as a SKU.
+    for (const field of terminalFields) assert.equal(fits(NewTerminal.properties[field]), listed, `${field}, ${shown}`)
+  }
+})
+
 describe('a campaign of an earlier version with such texts', () => {
   const oldTerminals = [
     {

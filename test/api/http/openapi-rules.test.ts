@@ -6,7 +6,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { test } from 'node:test'
-import { plainLines } from '../../../src/text/text-rules.ts'
+import { durationPattern } from '../../../src/text/duration.ts'
+import { plainLinePattern, plainLines, visibleLinePattern } from '../../../src/text/text-rules.ts'
 import { advice, operations, parsed, texts } from '../../support/openapi-operations.ts'
 import { startPlatform } from '../../support/platform.ts'
 
@@ -117,9 +118,9 @@ test('generators can read every schema', () => {
 
 /**
  * Patterns whose errors have a text of their own without `mustBe`: `http/input/validation.ts` knows one, and our own code checks
- * the documented patterns of names of campaigns and of payment references.
+ * the documented patterns of texts of campaigns, of durations and of payment references.
  */
-const explained = [plainLines, '^[^\\x00-\\x1f\\x7f-\\x9f]+$', '^[!-~]{1,64}$']
+const explained = [plainLines, plainLinePattern, visibleLinePattern, durationPattern, '^[!-~]{1,64}$']
 
 test('a request that breaks a pattern is told in words what is right', () => {
   const wrong = new Set<string>()
