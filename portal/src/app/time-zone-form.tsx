@@ -23,6 +23,8 @@ export function TimeZoneForm() {
         <Select
           data-autofocus
           searchable
+          selectFirstOptionOnChange
+          autoSelectOnBlur
           allowDeselect={false}
           label={texts.timeZone}
           description={texts.timeZoneHint}

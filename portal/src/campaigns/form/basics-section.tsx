@@ -42,6 +42,8 @@ export function BasicsSection({ form, isOpen, countries }: FormPart & { countrie
           description={texts.countryHint}
           required
           searchable
+          selectFirstOptionOnChange
+          autoSelectOnBlur
           openOnFocus={false}
           allowDeselect={false}
           data={countries.map(({ code, name, currency }) => ({

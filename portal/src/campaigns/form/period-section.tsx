@@ -33,6 +33,8 @@ export function PeriodSection(part: FormPart) {
       <Select
         label={texts.zone}
         searchable
+        selectFirstOptionOnChange
+        autoSelectOnBlur
         allowDeselect={false}
         disabled={isLocked}
         data={zones}
