@@ -7,7 +7,7 @@ import { after, before, suite, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { assertAccessible, closeBrowser, type Visitor, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
-import { button, dialog, field, loseAnswer, sees, titled } from '../support/pages.ts'
+import { assertFits, button, dialog, field, loseAnswer, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import {
@@ -236,5 +236,15 @@ test('a home fits on the narrowest phone: the account button and the tiles are w
       .map(each => each.outerHTML.slice(0, 200))`)
     assert.deepEqual(wide, [])
     await visitor.empty()
+  }
+})
+
+test('the login page fits on the narrowest phone', async t => {
+  for (const language of ['en-GB', 'uk-UA'] as const) {
+    const visitor = await visit(t, platform, { language, viewport: { width: 320, height: 640 } })
+    if (!visitor) return
+    await visitor.open('/login')
+    await visitor.page.locator('input[autocomplete=current-password]').waitFor()
+    await assertFits(visitor.page)
   }
 })
