@@ -248,3 +248,18 @@ test('the login page fits on the narrowest phone', async t => {
     await assertFits(visitor.page)
   }
 })
+
+test('a campaign that was not launched has not started, although its first day is past', async t => {
+  const id = await createCampaign(platform, { name: 'Never launched', participantsIds: [ids.alpha] }, sides.grocer)
+  // This is the last test of the file, because it moves the platform's clock.
+  const moved = await platform.call('POST', '/sandbox/clock', { body: { advance: 'P12D' } })
+  assert.equal(moved.status, 200, moved.text)
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(merchant, `/merchant/campaigns/${id}`)
+  const life = page.getByRole('list', { name: 'The campaign’s life' })
+  await life.waitFor()
+  const notes = (await life.innerText()).match(/(Start|End)(s|ed)(?= \d)/g)
+  assert.deepEqual(notes, ['Starts', 'Ends'])
+})

@@ -11,17 +11,19 @@ export function CampaignLifeLine({ campaign }: { campaign: CampaignInLife }) {
   const names = useTexts(statusTexts).campaign
   const format = useFormat()
   const now = useNow()
-  const notes: Partial<Record<CampaignStatus, string>> = {
-    active: texts.starts(format.date(campaign.dateFrom), Date.parse(campaign.dateFrom) <= now.getTime()),
-    awaitingCompensationConfirmation: texts.ends(
-      format.lastDay(campaign.dateTo),
-      Date.parse(campaign.dateTo) <= now.getTime(),
-    ),
+  const isPast = (instant: string) => Date.parse(instant) <= now.getTime()
+  /** @param isReached whether the campaign has reached the state: one that was not launched has not started */
+  const noteOf = (status: CampaignStatus, isReached: boolean): string | null => {
+    const { dateFrom, dateTo } = campaign
+    if (status === 'active') return texts.starts(format.date(dateFrom), isReached && isPast(dateFrom))
+    if (status === 'awaitingCompensationConfirmation')
+      return texts.ends(format.lastDay(dateTo), isReached && isPast(dateTo))
+    return null
   }
   const steps = stagesOf(campaign.status).map(({ status, state }) => ({
     key: status,
     label: names[status],
-    note: notes[status] ?? null,
+    note: noteOf(status, state !== 'next'),
     state,
   }))
   return <LifeLine label={texts.life} steps={steps} today={todayOf(campaign, now)} />
