@@ -7,7 +7,8 @@ import { after, before, suite, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { assertAccessible, closeBrowser, type Visitor, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
-import { assertFits, button, dialog, field, loseAnswer, sees, titled } from '../support/pages.ts'
+import { agree, assertFits, button, dialog, field, loseAnswer, sees, titled } from '../support/pages.ts'
+import { codeOf, logInAs } from '../support/people.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 import {
@@ -247,6 +248,38 @@ test('the login page fits on the narrowest phone', async t => {
     await visitor.page.locator('input[autocomplete=current-password]').waitFor()
     await assertFits(visitor.page)
   }
+})
+
+test('what ends access is reported', { timeout: 60_000 }, async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const account = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+  const manager = await logInAs(platform, account)
+  await logInAs(platform, account)
+  const issued = await manager.call('POST', '/portal/credentials', { label: 'Backend', role: 'EDITOR' })
+  assert.equal(issued.status, 201, issued.text)
+  await visitor.logIn(account, '/account/credentials')
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  await agree(page, 'Revoke')
+  await sees(page, '“Backend” is revoked')
+  await visitor.walk('/account/profile')
+  await page
+    .getByRole('button', { name: /^End(?! all)/ })
+    .first()
+    .click()
+  await sees(page, 'The session has ended')
+  await button(page, 'End all other sessions').click()
+  await sees(page, 'All other sessions have ended')
+  await button(page, 'Set up').click()
+  const key = await page.getByText(/^([A-Z2-7]{4} )+[A-Z2-7]{1,4}$/).innerText()
+  await field(page, 'Code').fill(codeOf(key.replaceAll(' ', '')))
+  await button(page, 'Confirm').click()
+  await button(page, 'I have saved it').click()
+  await button(page, 'Turn off').click()
+  await agree(page, 'Turn off')
+  await sees(page, 'Two-step login is turned off')
+  await assertAccessible(visitor)
 })
 
 test('a campaign that was not launched has not started, although its first day is past', async t => {

@@ -213,7 +213,10 @@ function Actions({ clientId, label, previousValidUntil }: OwnCredential) {
   })
   const revoke = useMutation({
     mutationFn: () => api.POST('/portal/credentials/{clientId}/revoke', path),
-    onSuccess: changed,
+    onSuccess() {
+      notify.done(texts.revoked(name))
+      return changed()
+    },
     onError,
   })
   const askToRotate = async () => {

@@ -80,7 +80,10 @@ function Factor() {
   })
   const remove = useMutation({
     mutationFn: () => fresh(() => api.DELETE('/portal/mfa/totp')),
-    onSuccess: changed,
+    onSuccess() {
+      notify.done(texts.removed)
+      return changed()
+    },
     onError: failed,
   })
   const askToRenew = async () => {
@@ -257,7 +260,10 @@ function Sessions() {
   const notify = useNotify()
   const endOthers = useMutation({
     mutationFn: () => api.DELETE('/portal/sessions'),
-    onSuccess: changed,
+    onSuccess() {
+      notify.done(texts.othersEnded)
+      return changed()
+    },
     onError: notify.failed,
   })
   if (query.error) return <Failure error={query.error} onRetry={() => void query.refetch()} />
@@ -301,7 +307,10 @@ function SessionLine({ session }: { session: OwnSession }) {
   const { sessionId } = session
   const end = useMutation({
     mutationFn: () => api.DELETE('/portal/sessions/{sessionId}', { params: { path: { sessionId } } }),
-    onSuccess: changed,
+    onSuccess() {
+      notify.done(texts.ended)
+      return changed()
+    },
     onError: notify.failed,
   })
   return (
