@@ -250,7 +250,7 @@ test('the login page fits on the narrowest phone', async t => {
   }
 })
 
-test('what ends access is reported', { timeout: 60_000 }, async t => {
+test('what ends access is reported, and its buttons name what they end', { timeout: 60_000 }, async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return
   const { page } = visitor
@@ -260,12 +260,12 @@ test('what ends access is reported', { timeout: 60_000 }, async t => {
   const issued = await manager.call('POST', '/portal/credentials', { label: 'Backend', role: 'EDITOR' })
   assert.equal(issued.status, 201, issued.text)
   await visitor.logIn(account, '/account/credentials')
-  await page.getByRole('button', { name: 'Revoke' }).click()
+  await button(page, 'New secret: Backend').waitFor()
+  await button(page, 'Revoke: Backend').click()
   await agree(page, 'Revoke')
   await sees(page, '“Backend” is revoked')
   await visitor.walk('/account/profile')
-  await page
-    .getByRole('button', { name: /^End(?! all)/ })
+  await button(page, /^End: .+, last active /)
     .first()
     .click()
   await sees(page, 'The session has ended')

@@ -235,13 +235,20 @@ function Actions({ clientId, label, previousValidUntil }: OwnCredential) {
   }
   return (
     <Group gap="xs" justify="flex-end">
-      <Button variant="default" size="compact-md" loading={rotate.isPending} onClick={() => void askToRotate()}>
+      <Button
+        variant="default"
+        size="compact-md"
+        aria-label={`${texts.rotate}: ${name}`}
+        loading={rotate.isPending}
+        onClick={() => void askToRotate()}
+      >
         {texts.rotate}
       </Button>
       <Button
         variant="subtle"
         color="red"
         size="compact-md"
+        aria-label={`${texts.revoke}: ${name}`}
         loading={revoke.isPending}
         onClick={() => void askToRevoke()}
       >

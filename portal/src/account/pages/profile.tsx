@@ -18,7 +18,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { factorsQuery } from '../../session/factors-query.ts'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { sessionTexts } from '../../session/texts.ts'
@@ -305,6 +305,11 @@ function SessionLine({ session }: { session: OwnSession }) {
   const changed = useAccountChanged()
   const notify = useNotify()
   const { sessionId } = session
+  const format = useFormat()
+  const { browser, system } = programOf(session.userAgent)
+  const program = browser === null || system === null ? browser : texts.program(browser, system)
+  // Somebody may have several sessions of one program, so the name of the button also says when each was last active.
+  const name = `${program ?? (session.userAgent || texts.unknownProgram)}, ${texts.seen} ${format.dateTime(session.lastSeenAt)}`
   const end = useMutation({
     mutationFn: () => api.DELETE('/portal/sessions/{sessionId}', { params: { path: { sessionId } } }),
     onSuccess() {
@@ -330,6 +335,7 @@ function SessionLine({ session }: { session: OwnSession }) {
           variant="subtle"
           size="compact-md"
           style={{ flexShrink: 0 }}
+          aria-label={`${texts.end}: ${name}`}
           loading={end.isPending}
           onClick={() => end.mutate()}
         >

@@ -102,7 +102,14 @@ function Disable({ login }: { login: string }) {
     useOperatorChanged(),
   )
   return (
-    <Button size="xs" variant="subtle" color="red" loading={action.isPending} onClick={action.ask}>
+    <Button
+      size="xs"
+      variant="subtle"
+      color="red"
+      aria-label={`${texts.disable}: ${login}`}
+      loading={action.isPending}
+      onClick={action.ask}
+    >
       {texts.disable}
     </Button>
   )
@@ -187,10 +194,17 @@ function CredentialActions({ credential }: { credential: Credential }) {
   const rotate = () => modals.open({ title: texts.rotateTitle(name), children: <RotateForm credential={credential} /> })
   return (
     <Group gap="xs" justify="flex-end">
-      <Button size="xs" variant="default" onClick={rotate}>
+      <Button size="xs" variant="default" aria-label={`${texts.rotate}: ${name}`} onClick={rotate}>
         {texts.rotate}
       </Button>
-      <Button size="xs" variant="subtle" color="red" loading={revoke.isPending} onClick={revoke.ask}>
+      <Button
+        size="xs"
+        variant="subtle"
+        color="red"
+        aria-label={`${texts.revoke}: ${name}`}
+        loading={revoke.isPending}
+        onClick={revoke.ask}
+      >
         {texts.revoke}
       </Button>
     </Group>

@@ -107,7 +107,7 @@ function OneOperator({ operator }: { operator: MobileOperator }) {
             <Button variant="default" aria-label={texts.editOperator(name)} onClick={edit}>
               {texts.edit}
             </Button>
-            <Button variant="default" onClick={add}>
+            <Button variant="default" aria-label={`${texts.add}: ${name}`} onClick={add}>
               {texts.add}
             </Button>
           </Group>
@@ -164,7 +164,7 @@ function useColumns(operator: MobileOperator): Column<Tariff>[] {
       title: texts.actions,
       align: 'right',
       cell: tariff => (
-        <Button size="xs" variant="default" onClick={() => edit(tariff)}>
+        <Button size="xs" variant="default" aria-label={`${texts.edit}: ${tariff.name}`} onClick={() => edit(tariff)}>
           {texts.edit}
         </Button>
       ),
