@@ -6,7 +6,6 @@ import { accountTypes } from '../caller.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { CashbackError, TokenError } from '../http/errors.ts'
 import { errorAnswers, named, ref } from '../http/openapi/operations.ts'
-import { NoQuery } from '../http/schemas.ts'
 import type { Issued } from './log-in.ts'
 import type { Logins } from './logins.ts'
 import { maxTypedLength } from './passwords/password-rules.ts'
@@ -94,7 +93,6 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
         summary: 'Exchange clientId and secret for a token',
         description: `Each call returns a new token, valid for ${tokenLifetimeSeconds} seconds. Keep it, and get the next one when it has expired.`,
         security: [],
-        querystring: NoQuery,
         body: GatewayBody,
         response: {
           200: { ...ref(Token), description: 'A new token' },
@@ -129,7 +127,6 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
         summary: 'Exchange a portal user’s login and password for a token',
         description: 'For people who work in the portal; systems use clientId and secret.',
         security: [],
-        querystring: NoQuery,
         body: LoginWithCode,
         response: {
           200: { ...ref(Token), description: 'A new token' },

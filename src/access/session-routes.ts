@@ -10,7 +10,7 @@ import { DomainError, InvalidTokenError } from '../errors.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import type { App } from '../http/app.ts'
 import { ref, setCookieHeader } from '../http/openapi/operations.ts'
-import { cashbackErrors, NoQuery, secured } from '../http/schemas.ts'
+import { cashbackErrors, secured } from '../http/schemas.ts'
 import { originOfCaller } from '../outbox/origin.ts'
 import { type FactorDeps, type FactorMethod, factorMethods, refreshFactor } from './factors/factors.ts'
 import type { Issued } from './log-in.ts'
@@ -98,7 +98,6 @@ function verifyFactorRoute(app: App, deps: SessionDeps): void {
           'With `challenge`: the second step of a login. It sets the cookie. Without: proves a factor again in a session, which some ' +
           'operations need (401 `mfa-needed`). People without a second factor send their password.',
         security: [{}, ...secured],
-        querystring: NoQuery,
         body: VerifyBody,
         response: {
           200: loggedIn,
@@ -166,7 +165,6 @@ function readSessionRoute(app: App, deps: SessionDeps): void {
         summary: 'Who is logged in',
         description: 'Reads the session of the cookie, or of the bearer token.',
         security: secured,
-        querystring: NoQuery,
         response: {
           200: { ...ref(Session), description: 'Who is logged in' },
           ...cashbackErrors({ 400: 'A query was given', 401: 'Nobody is logged in, or the session is over' }),
@@ -201,7 +199,6 @@ function endSessionRoute(app: App, deps: SessionDeps): void {
           'Ends the session of the cookie or bearer token; the token is then refused everywhere. Without a session it ' +
           'changes nothing. A system’s token cannot be ended here.',
         security: [],
-        querystring: NoQuery,
         response: {
           204: {
             type: 'null',

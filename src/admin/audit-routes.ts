@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { sendProgress } from '../http/answer/line-answer.ts'
 import { lineContent, nullable } from '../http/openapi/operations.ts'
-import { count, flag, instant, NoQuery, text } from '../http/schemas.ts'
+import { count, flag, instant, text } from '../http/schemas.ts'
 import { type AuditDeps, type AuditOptions, audit, findLastAudits } from '../upkeep/audit/audit.ts'
 import { closed, operation, operatorErrors } from './request/documents.ts'
 
@@ -128,7 +128,6 @@ export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Cl
           'The last result of the audit, and how far the present one has come',
           'Reads what was kept; it checks nothing.',
         ),
-        querystring: NoQuery,
         response: { 200: LastAudits, ...operatorErrors() },
       },
     },

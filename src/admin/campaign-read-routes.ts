@@ -16,7 +16,6 @@ import { showsBody } from '../http/answer/shown.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { listingView, maxScanned } from '../http/paging.ts'
-import { NoQuery } from '../http/schemas.ts'
 import { namePattern } from '../text/name-pattern.ts'
 import { uuidForm } from '../text/uuid.ts'
 import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-schemas.ts'
@@ -94,7 +93,6 @@ function readCampaignRoute(app: App, deps: Deps): void {
             'entries.',
         ),
         params: CampaignPath,
-        querystring: NoQuery,
         response: {
           200: { ...CampaignWithHistory, headers: historyHeaders },
           ...operatorErrors({ 404: 'There is no such campaign' }),

@@ -8,7 +8,7 @@ import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { count, instant, NoQuery, text, uuid } from '../http/schemas.ts'
+import { count, instant, text, uuid } from '../http/schemas.ts'
 import { countCustomers, findCustomerBank } from '../segments/customer-lookup-store.ts'
 import { exportCustomer } from '../segments/forget.ts'
 import { closed, operation, operatorErrors } from './request/documents.ts'
@@ -64,7 +64,6 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps
     {
       schema: {
         ...operation('Customers', 'countCustomers', 'How many customers each bank has', 'In the customer directory.'),
-        querystring: NoQuery,
         response: { 200: Customers, ...operatorErrors() },
       },
     },
@@ -81,7 +80,6 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps
       config: { isSearch: true },
       schema: {
         ...operation('Customers', 'findCustomer', 'Find the bank of a customer', 'The id is compared byte by byte.'),
-        querystring: NoQuery,
         body: FindBody,
         response: {
           200: Type.Object(
@@ -111,7 +109,6 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps
           'Export the data of one customer',
           'For an access request. The id is compared byte by byte. Recorded in the bank’s audit log, without the id.',
         ),
-        querystring: NoQuery,
         body: ExportBody,
         response: {
           200: CustomerExport,

@@ -9,7 +9,7 @@ import type { App } from '../http/app.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
 import { nullable } from '../http/openapi/operations.ts'
-import { count, instant, NoBody, NoQuery, text } from '../http/schemas.ts'
+import { count, instant, text } from '../http/schemas.ts'
 import { readOverlap } from '../webhooks/endpoint-routes.ts'
 import { type Endpoint, findAllEndpoints } from '../webhooks/endpoint-store.ts'
 import * as endpoints from '../webhooks/endpoints.ts'
@@ -87,12 +87,9 @@ function switchEndpointRoute(app: App, webhooks: Deps, action: 'enable' | 'disab
   app.post(
     `/webhook-endpoints/:endpointId/${action}`,
     {
-      config: bodyOptional,
       schema: {
         ...operation('Events', `${action}AnyEndpoint`, title, description),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           200: OfAccount,
           ...operatorErrors({
@@ -129,7 +126,6 @@ function rotateAnyEndpointSecretRoute(app: App, webhooks: Deps): void {
           'Both sign until the overlap ends.',
         ),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
         body: schemas.RotateBody,
         response: { 200: schemas.RotatedSecret, ...operatorErrors({ ...mfaNeeded, ...notFound }) },
       },
@@ -153,7 +149,6 @@ function replayAnyEventsRoute(app: App, webhooks: Deps): void {
       schema: {
         ...operation('Events', 'replayAnyEvents', 'Send events again', 'Each is a new delivery.'),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
         body: schemas.ReplayBody,
         response: {
           202: schemas.ReplayAnswer,
@@ -213,7 +208,6 @@ function readEventsStatusRoute(app: App, webhooks: Deps): void {
           'How far the events have come',
           'What waits for its number, and for its delivery.',
         ),
-        querystring: NoQuery,
         response: { 200: Status, ...operatorErrors() },
       },
     },
@@ -225,7 +219,6 @@ function restartFeedsRoute(app: App, webhooks: Deps): void {
   app.post(
     '/events/restart-feeds',
     {
-      config: bodyOptional,
       schema: {
         ...operation(
           'Events',
@@ -233,8 +226,6 @@ function restartFeedsRoute(app: App, webhooks: Deps): void {
           'Begin all feeds anew',
           'After a restore to an earlier time: readers then know.',
         ),
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           200: Type.Object(
             { feeds: count('How many feeds have begun anew', 12) },

@@ -23,7 +23,7 @@ import type { ShownOrder } from '../esim/sold/shown-order.ts'
 import type { StockDeps } from '../esim/stock/operations.ts'
 import { showsBody } from '../http/answer/shown.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { NoQuery, text, uuid } from '../http/schemas.ts'
+import { text, uuid } from '../http/schemas.ts'
 import { closed, operation, operatorErrors } from './request/documents.ts'
 
 const OrdersQuery = Type.Object(
@@ -111,7 +111,6 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
           'The order, of any bank, that is reserved or sold with this profile now. Exact only; neither the number nor the ' +
             'ICCID is logged.',
         ),
-        querystring: NoQuery,
         body: ProfileSearch,
         response: { 200: OrdersPage, ...operatorErrors() },
       },
@@ -131,7 +130,6 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       schema: {
         ...operation('Orders', 'readAnyOrder', 'One eSIM order with its history', 'Without installation secrets.'),
         params: OrderPath,
-        querystring: NoQuery,
         response: { 200: OrderWithTimeline, ...operatorErrors({ 404: 'There is no such order' }) },
       },
     },

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { campaignStatuses } from '../campaigns/lifecycle/transitions.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { count, instant, NoQuery } from '../http/schemas.ts'
+import { count, instant } from '../http/schemas.ts'
 import { readOverview } from './overview-store.ts'
 import { operation, operatorErrors } from './request/documents.ts'
 
@@ -45,7 +45,6 @@ export const overviewAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
     {
       schema: {
         ...operation('Overview', 'readOverview', 'The platform in numbers', 'Partners, access, campaigns and sales.'),
-        querystring: NoQuery,
         response: { 200: Overview, ...operatorErrors() },
       },
     },

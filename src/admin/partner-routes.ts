@@ -4,7 +4,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { type Page, pageView, skipped } from '../http/paging.ts'
-import { NoQuery } from '../http/schemas.ts'
 import * as entries from '../partners/entries-store.ts'
 import { namePattern } from '../text/name-pattern.ts'
 import { MerchantPath, Partners, PartnersQuery, ShownMerchant, Terminals, TerminalsQuery } from './partner-schemas.ts'
@@ -47,7 +46,6 @@ export const partnerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (ap
       schema: {
         ...operation('Partners', 'readMerchant', 'One merchant', 'As in the list of partners.'),
         params: MerchantPath,
-        querystring: NoQuery,
         response: { 200: ShownMerchant, ...operatorErrors({ 404: 'No merchant has that code' }) },
       },
     },

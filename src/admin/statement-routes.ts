@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { platformAccount } from '../caller.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { flag, NoQuery, text, uuid } from '../http/schemas.ts'
+import { flag, text, uuid } from '../http/schemas.ts'
 import { finitePage, listParameters, nextCursor, readCursor } from '../partner/lists.ts'
 import {
   findAnyStatement,
@@ -194,7 +194,6 @@ function readAnyStatementRoute(app: App, deps: StatementAdminDeps): void {
       schema: {
         ...operation('Statements', 'readAnyStatement', 'A closed statement of any bank', 'It never changes.'),
         params: StatementPath,
-        querystring: NoQuery,
         response: { 200: OfBank, ...operatorErrors(notFound) },
       },
     },

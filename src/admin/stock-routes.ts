@@ -19,7 +19,6 @@ import { withdrawProfiles } from '../esim/stock/withdrawal.ts'
 import { sendLines, sendProgress } from '../http/answer/line-answer.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { NoQuery } from '../http/schemas.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
 import { resealAnswers } from '../idempotency/answers.ts'
 import { resealMails } from '../people/mail/mails.ts'
@@ -76,7 +75,6 @@ function countStockRoute(app: App, deps: StockAdminDeps): void {
     {
       schema: {
         ...operation('Stock', 'countStock', 'Profiles by state', 'Every tariff: free, reserved, sold and withdrawn.'),
-        querystring: NoQuery,
         response: { 200: schemas.Stock, ...operatorErrors() },
       },
     },
@@ -96,7 +94,6 @@ function readStockDeskRoute(app: App, deps: StockAdminDeps): void {
           'How long the stock lasts',
           'Every tariff with its profiles by state, recent sales, and a mark where new profiles are needed.',
         ),
-        querystring: NoQuery,
         response: { 200: schemas.StockDesk, ...operatorErrors() },
       },
     },

@@ -8,7 +8,7 @@ import Type from 'typebox'
 import { realNow } from '../clock.ts'
 import { DomainError } from '../errors.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { count, instant, NoQuery, text } from '../http/schemas.ts'
+import { count, instant, text } from '../http/schemas.ts'
 import { instantRule, readInstant } from '../text/instant.ts'
 import { instantParameter } from '../text/instant-parameter.ts'
 import { countTables } from '../upkeep/copy-store.ts'
@@ -123,7 +123,6 @@ export const supportAdminRoutes: FastifyPluginAsyncTypebox<SupportDeps> = async 
           'The state of the platform for support',
           'Versions, names of settings, sizes and metrics: no rows and no secrets. For the role `admin`.',
         ),
-        querystring: NoQuery,
         response: { 200: Support, ...operatorErrors() },
       },
     },

@@ -7,7 +7,7 @@ import { DomainError } from '../errors.ts'
 import { requireForm } from '../form-errors.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
-import { closed, NoQuery, uuid } from '../http/schemas.ts'
+import { closed, uuid } from '../http/schemas.ts'
 import { everybody, integrationReaders } from '../partner/allowed-roles.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { operation, partnerErrors } from '../partner/request/documents.ts'
@@ -34,7 +34,6 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
             `Every type with its recipients and the schema of its \`data\`. The list grows. \`${testType}\` is not in it: only the test of an ` +
             'endpoint sends this type, and nobody can subscribe to it.',
         }),
-        querystring: NoQuery,
         response: { 200: EventTypes, ...partnerErrors() },
       },
     },
@@ -96,7 +95,6 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
           description: 'The same bytes as in the feed and at endpoints.',
         }),
         params: Type.Object({ eventId: uuid('The event', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') }, closed),
-        querystring: NoQuery,
         response: { 200: Event, ...partnerErrors({ 404: 'There is no such event' }) },
       },
     },

@@ -30,10 +30,6 @@ export const count = (description: string, example = 0) =>
 export const flag = (description: string) => Type.Boolean({ description })
 export const money = (description: string, example: number) => Type.Number({ description, examples: [example] })
 
-/** The query of an operation that has no parameters in it. */
-export const NoQuery = Type.Object({}, closed)
-export const NoBody = Type.Object({}, { ...closed, title: 'NoBody' })
-
 const common = {
   401: 'The token is missing, expired or invalid',
   403: 'The caller is of the wrong kind, or its role does not allow this',

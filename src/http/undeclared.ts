@@ -1,13 +1,17 @@
 /** Queries and bodies that an operation does not declare. */
 import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
 import { bodyOptional } from './input/optional-body.ts'
-import { NoBody, NoQuery } from './schemas.ts'
+import { closed } from './schemas.ts'
 
+const NoQuery = Type.Object({}, closed)
+const NoBody = Type.Object({}, { ...closed, title: 'NoBody' })
 const withoutBody = ['GET', 'HEAD']
 
 /**
  * Lets every operation refuse parameters and fields that it does not declare. Otherwise a client that sends `dryRun` to
- * an operation without this parameter would make a real change. Call it before the routes are registered.
+ * an operation without this parameter would make a real change. A route without parameters or without a body therefore
+ * declares none. Call it before the routes are registered.
  */
 export function refuseUndeclared(app: FastifyInstance): void {
   app.addHook('onRoute', route => {

@@ -20,7 +20,7 @@ import type { App } from '../http/app.ts'
 import { idempotent, idempotentForOwn } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { etagHeader, staleVersion } from '../http/openapi/operations.ts'
-import { NoQuery, secured } from '../http/schemas.ts'
+import { secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { issueOwn, maxCredentials, revokeOwn, rotateOwn } from './credentials.ts'
 import { listOwnCredentials } from './credentials-store.ts'
@@ -195,7 +195,6 @@ function rotateOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
         summary: 'Give a credential a new secret',
         description: rotation,
         params: schemas.ClientPath,
-        querystring: NoQuery,
         body: RotateBody,
         response: {
           200: RotatedCredential,
@@ -225,7 +224,6 @@ function revokeOwnCredentialRoute(app: App, deps: AccountRoutesDeps): void {
         summary: 'Revoke a credential',
         description: 'Its tokens are refused everywhere within 10 seconds.',
         params: schemas.ClientPath,
-        querystring: NoQuery,
         response: {
           200: RevokedCredential,
           ...portalErrors({ 404: 'The account has no credential with that clientId' }),

@@ -6,7 +6,6 @@ import { countMalformed } from '../access/request/malformed.ts'
 import { traceOf } from '../access/request/trace.ts'
 import type { AddressLimit, LinkConflicts } from '../access/throttle.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
-import { NoQuery } from '../http/schemas.ts'
 import { addressPrefixes } from '../text/addresses.ts'
 import type { ConcurrencyLimit } from '../work/concurrency-limit.ts'
 import { acceptLink } from './invitations.ts'
@@ -35,7 +34,6 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
         operationId: 'acceptLink',
         summary: 'Accept an invitation, or set a new password by a link',
         description: 'It does not log the person in. A new password ends all sessions. The second factor stays.',
-        querystring: NoQuery,
         body: schemas.AcceptBody,
         response: {
           201: schemas.Joined,
@@ -70,7 +68,6 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
         summary: 'Ask for a link to a new password',
         description:
           'It is mailed if the login exists and has an address, at most three times an hour. The answer is the same in all cases.',
-        querystring: NoQuery,
         body: schemas.ForgottenBody,
         response: {
           202: { type: 'null', description: 'A mail is sent if the person exists and has an address' },

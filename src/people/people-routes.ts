@@ -5,7 +5,7 @@ import { managerOf, onlyManagers } from '../access/request/callers.ts'
 import type { App } from '../http/app.ts'
 import { idempotent, idempotentForOwn } from '../http/idempotency-key.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { NoQuery, secured } from '../http/schemas.ts'
+import { secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { erasePerson } from './erasure.ts'
 import { invitationHours, invite, maxInvitations, withdrawInvitation } from './invitations.ts'
@@ -70,7 +70,6 @@ function changePersonRoute(app: App, deps: PeopleRoutesDeps): void {
           'When the role changes or the person is disabled, the person’s sessions end within 10 seconds. You cannot change your own ' +
           'role, disable yourself, or remove the last active manager. Enabling, and another role or address, need a fresh factor.',
         params: schemas.PersonPath,
-        querystring: NoQuery,
         body: schemas.ChangeBody,
         response: {
           200: schemas.Person,
@@ -104,7 +103,6 @@ function resetPasswordRoute(app: App, deps: PeopleRoutesDeps): void {
         summary: 'Send a person a link to a new password',
         description: `The link works once, for ${resetHours} hours, and ends the person’s earlier links. If no mail can be sent, the answer contains it. The second factor stays.`,
         params: schemas.PersonPath,
-        querystring: NoQuery,
         response: {
           200: schemas.Reset,
           ...portalErrors({
@@ -135,7 +133,6 @@ function resetFactorsRoute(app: App, deps: PeopleRoutesDeps): void {
         summary: 'Remove a person’s second factors',
         description: 'Also removes the recovery codes. The sessions end, and the person is notified by mail.',
         params: schemas.PersonPath,
-        querystring: NoQuery,
         response: {
           204: { type: 'null', description: 'The second factors are removed' },
           ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'It is oneself, or somebody who is still invited' }),
@@ -163,7 +160,6 @@ function erasePersonRoute(app: App, deps: PeopleRoutesDeps): void {
         description:
           'For good: login, address, second factors and mails are deleted, and the login is free again. The audit log keeps the id.',
         params: schemas.PersonPath,
-        querystring: NoQuery,
         response: {
           204: { type: 'null', description: 'The person is erased' },
           ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'The person is not disabled, or still invited' }),
@@ -248,7 +244,6 @@ function withdrawInvitationRoute(app: App, deps: PeopleRoutesDeps): void {
         summary: 'Withdraw an invitation',
         description: 'The link of the invitation stops working.',
         params: schemas.InvitationPath,
-        querystring: NoQuery,
         response: {
           204: { type: 'null', description: 'The invitation is withdrawn' },
           ...portalErrors({ 404: 'The account has no such invitation, or it was accepted' }),

@@ -23,7 +23,7 @@ import { withOrigin } from '../audit-log/request/origin.ts'
 import { disconnectSignal } from '../http/answer/disconnect-signal.ts'
 import type { App } from '../http/app.ts'
 import { idempotentForOwn } from '../http/idempotency-key.ts'
-import { NoQuery, secured } from '../http/schemas.ts'
+import { secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import type { ConcurrencyLimit } from '../work/concurrency-limit.ts'
 import { chooseLanguage } from './language.ts'
@@ -62,7 +62,6 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
         operationId: 'changePassword',
         summary: 'Change your password',
         description: 'Ends your other sessions.',
-        querystring: NoQuery,
         body: schemas.PasswordBody,
         response: {
           204: done('The password is changed'),
@@ -100,7 +99,6 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
         operationId: 'setLanguage',
         summary: 'Choose the language of mails',
         description: 'Also the language of invitations that you make.',
-        querystring: NoQuery,
         body: schemas.LanguageBody,
         response: {
           204: done('It is kept'),
@@ -129,7 +127,6 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
         summary: 'Your sessions',
         description:
           'Each login makes a session, including a login by `POST /auth/login`. The newest 200, and always this one.',
-        querystring: NoQuery,
         response: { 200: schemas.Sessions, ...portalErrors() },
       },
     },
@@ -150,7 +147,6 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
         summary: 'End one of your sessions',
         description: 'Its token is refused everywhere within 10 seconds.',
         params: schemas.SessionPath,
-        querystring: NoQuery,
         response: { 204: done('It has ended'), ...portalErrors({ 404: 'You have no such live session' }) },
       },
     },
@@ -170,7 +166,6 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
         operationId: 'endOtherSessions',
         summary: 'End all your other sessions',
         description: 'Their tokens are refused everywhere within 10 seconds.',
-        querystring: NoQuery,
         response: { 204: done('They have ended'), ...portalErrors() },
       },
     },
@@ -202,7 +197,6 @@ function readFactorsRoute(app: App, deps: SelfRoutesDeps): void {
         operationId: 'readFactors',
         summary: 'Your second factors',
         description: 'What is set up, never a secret.',
-        querystring: NoQuery,
         response: { 200: schemas.Factors, ...portalErrors() },
       },
     },
@@ -222,7 +216,6 @@ function beginTotpRoute(app: App, deps: SelfRoutesDeps): void {
         operationId: 'beginTotp',
         summary: 'Begin to set up an authenticator app',
         description: 'Logins need its code only after `confirm` has accepted one.',
-        querystring: NoQuery,
         response: {
           200: schemas.NewTotp,
           ...portalErrors({ ...mfaNeeded, 409: 'One is set up already, or second factors are off for the account' }),
@@ -248,7 +241,6 @@ function confirmTotpRoute(app: App, deps: SelfRoutesDeps): void {
         operationId: 'confirmTotp',
         summary: 'Set up the authenticator app with a code of it',
         description: 'From now on a login needs a code. The recovery codes are shown only this once.',
-        querystring: NoQuery,
         body: schemas.CodeBody,
         response: {
           200: schemas.RecoveryCodes,
@@ -282,7 +274,6 @@ function removeTotpRoute(app: App, deps: SelfRoutesDeps): void {
         operationId: 'removeTotp',
         summary: 'Remove the authenticator app',
         description: 'Also removes the recovery codes.',
-        querystring: NoQuery,
         response: { 204: done('It is asked for no more'), ...portalErrors(mfaNeeded) },
       },
     },
@@ -310,7 +301,6 @@ function renewRecoveryCodesRoute(app: App, deps: SelfRoutesDeps): void {
         operationId: 'renewRecoveryCodes',
         summary: 'Make new recovery codes',
         description: 'The previous codes stop working.',
-        querystring: NoQuery,
         response: {
           201: schemas.RecoveryCodes,
           ...portalErrors({ ...mfaNeeded, 409: 'No authenticator app is set up' }),

@@ -11,7 +11,7 @@ import { CampaignPath, campaignErrors } from '../campaigns/schemas.ts'
 import { downloadHeaders } from '../http/answer/download.ts'
 import type { App } from '../http/app.ts'
 import { pageView } from '../http/paging.ts'
-import { cashbackErrors, NoQuery, secured } from '../http/schemas.ts'
+import { cashbackErrors, secured } from '../http/schemas.ts'
 import type { Difference } from './differences.ts'
 import { openDifferences, openFile, readReconciliation, searchDifferences } from './reads.ts'
 import * as schemas from './schemas.ts'
@@ -49,7 +49,6 @@ function readReconciliationRoute(app: App, deps: CampaignRoutesDeps): void {
           'side: against ' +
           'the terms of the campaign, and once both are there, between the two.',
         params: CampaignPath,
-        querystring: NoQuery,
         response: {
           200: { ...schemas.Reconciliation, headers: { etag: etagHeader } },
           ...campaignErrors({ 400: badPath, 404: 'There is no such campaign, or the bank is not invited' }),
@@ -80,7 +79,6 @@ function downloadDifferencesRoute(app: App, deps: CampaignRoutesDeps): void {
           '`found`. UTF-8 with a byte order mark. Texts are quoted; text that a spreadsheet would read as a formula is prefixed with an apostrophe. If a ' +
           'report is uploaded during the download, the connection breaks; start the download again.',
         params: schemas.PartPath,
-        querystring: NoQuery,
         response: {
           200: csv('The differences, in the order of the bank’s report, then of the merchant’s'),
           ...campaignErrors({ 400: badPath, 404: differencesNotFound }),
@@ -142,7 +140,6 @@ function downloadReportRoute(app: App, deps: CampaignRoutesDeps): void {
         description:
           'For the merchant of the campaign and for the bank that it is about, whichever of them uploaded it.',
         params: schemas.ReportPath,
-        querystring: NoQuery,
         response: {
           200: csv('The file'),
           ...cashbackErrors({ 400: badPath, 404: 'There is no such report for this caller, or its file was removed' }),

@@ -12,9 +12,8 @@ import { CampaignPath, campaignErrors, OperationResult, repeatedStep } from '../
 import { resultView } from '../campaigns/views.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
-import { bodyOptional } from '../http/input/optional-body.ts'
 import { ref } from '../http/openapi/operations.ts'
-import { cashbackErrors, NoBody, NoQuery, secured } from '../http/schemas.ts'
+import { cashbackErrors, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import * as operations from './operations.ts'
 import * as schemas from './schemas.ts'
@@ -34,7 +33,7 @@ function acceptReportRoute(app: App, deps: CampaignRoutesDeps): void {
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/accept-report',
     {
-      config: { ...bodyOptional, ...idempotent },
+      config: { ...idempotent },
       schema: {
         ...common,
         operationId: 'acceptReport',
@@ -42,8 +41,6 @@ function acceptReportRoute(app: App, deps: CampaignRoutesDeps): void {
         description: `Reconciliation with this bank is then complete, even if differences remain. ${repeatedStep}`,
         headers: GuardHeaders,
         params: schemas.PartPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The report is accepted' },
           ...campaignErrors({
@@ -65,7 +62,7 @@ function confirmSettlementRoute(app: App, deps: CampaignRoutesDeps): void {
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/settle',
     {
-      config: { ...bodyOptional, ...idempotent },
+      config: { ...idempotent },
       schema: {
         ...common,
         operationId: 'confirmSettlement',
@@ -75,8 +72,6 @@ function confirmSettlementRoute(app: App, deps: CampaignRoutesDeps): void {
           `compensation, or is \`completed\` when the merchant bears 0 %. ${repeatedStep}`,
         headers: GuardHeaders,
         params: schemas.PartPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'Settlement is confirmed' },
           ...campaignErrors({
@@ -98,7 +93,7 @@ function confirmPaymentRoute(app: App, deps: CampaignRoutesDeps): void {
   app.post(
     '/cashbacks/:cashbackId/compensation-paid',
     {
-      config: { ...bodyOptional, ...idempotent },
+      config: { ...idempotent },
       schema: {
         ...common,
         operationId: 'confirmPayment',
@@ -106,8 +101,6 @@ function confirmPaymentRoute(app: App, deps: CampaignRoutesDeps): void {
         description: `Possible once settlement with every bank is confirmed. ${repeatedStep}`,
         headers: GuardHeaders,
         params: CampaignPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The compensation is marked as paid' },
           ...campaignErrors({ 400: wrongStage('no payment is awaited'), 404: 'There is no such campaign', 412: stale }),
@@ -127,7 +120,7 @@ export const bankTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
   app.post(
     '/cashbacks/:cashbackId/compensation-received',
     {
-      config: { ...bodyOptional, ...idempotent },
+      config: { ...idempotent },
       schema: {
         ...common,
         operationId: 'acknowledgeCompensation',
@@ -137,8 +130,6 @@ export const bankTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
           `\`completed\` some time later. ${repeatedStep}`,
         headers: BankGuardHeaders,
         params: CampaignPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The compensation is acknowledged' },
           ...cashbackErrors({

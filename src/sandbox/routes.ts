@@ -12,7 +12,6 @@ import type { App } from '../http/app.ts'
 import { CashbackError } from '../http/errors.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { errorAnswers, named } from '../http/openapi/operations.ts'
-import { NoQuery } from '../http/schemas.ts'
 import { unknownOrigin } from '../outbox/origin.ts'
 import { durationPattern } from '../text/duration.ts'
 import { instantPattern, instantRule } from '../text/instant.ts'
@@ -108,7 +107,6 @@ function readClockRoute(app: App, deps: SandboxRoutesDeps): void {
         summary: 'The platform’s current time',
         description: 'In sandbox mode you can move the clock and test an expiry in seconds.',
         security: guarded,
-        querystring: NoQuery,
         response: {
           200: Reading,
           ...errorAnswers(CashbackError, { 400: 'A query was given', 401: tokenNeeded, ...unavailable }),
@@ -159,7 +157,6 @@ function resetClockRoute(app: App, deps: SandboxRoutesDeps): void {
         summary: 'Return to real time',
         description: 'What was carried out is not undone.',
         security: guarded,
-        querystring: NoQuery,
         response: {
           200: Reading,
           ...errorAnswers(CashbackError, { 400: 'A query was given', 401: tokenNeeded, ...unavailable }),
@@ -184,7 +181,6 @@ function deliverWebhooksRoute(app: App, deps: SandboxRoutesDeps): void {
           'serial or probed endpoint it tries only the oldest one. Attempts that are under way are not repeated. If an endpoint has ten of ' +
           'them, the others wait for a place. Answers after 30 seconds at most: what had no place within 14 seconds is not tried.',
         security: guarded,
-        querystring: NoQuery,
         body: Type.Object({}, { additionalProperties: false }),
         response: {
           200: Type.Object(

@@ -7,7 +7,7 @@ import { GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { CampaignPath, campaignErrors } from '../campaigns/schemas.ts'
 import { idempotentUpload } from '../http/idempotency-key.ts'
-import { closed, NoQuery, secured, uuid } from '../http/schemas.ts'
+import { closed, secured, uuid } from '../http/schemas.ts'
 import { formType } from '../http/upload/file-form.ts'
 import { createUploadLimit, withFileForm } from '../http/upload/file-upload.ts'
 import { takeUploads, uploadRoute } from '../http/upload/upload-route.ts'
@@ -95,7 +95,6 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
           'no segment until it is formed anew.',
         headers: GuardHeaders,
         params: CampaignPath,
-        querystring: NoQuery,
         body: SegmentForm,
         response: {
           200: Segment,

@@ -10,7 +10,6 @@ import { sendLong } from '../http/answer/long-answer.ts'
 import type { App } from '../http/app.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { IfNoneMatch } from '../http/openapi/operations.ts'
-import { NoQuery } from '../http/schemas.ts'
 import { statementReaders } from '../partner/allowed-roles.ts'
 import { finitePage, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
@@ -106,7 +105,6 @@ function readOpenStatementRoute(app: App, deps: StatementRoutesDeps): void {
             'meanwhile newer sales belong to the statement after it and are not shown, so compare `to` with your clock. ' +
             'A change of the time zone changes `to`. It has no id, number or hash yet.',
         ),
-        querystring: NoQuery,
         response: { 200: schemas.Statement, ...partnerErrors({ 404: 'The bank has not sold anything yet' }) },
       },
     },
@@ -124,7 +122,6 @@ function readLatestStatementRoute(app: App, deps: StatementRoutesDeps): void {
     {
       schema: {
         ...head('readLatestStatement', 'The newest closed statement', 'The one with the highest number.'),
-        querystring: NoQuery,
         response: { 200: schemas.Statement, ...partnerErrors({ 404: 'No statement is closed yet' }) },
       },
     },
@@ -141,7 +138,6 @@ function readStatementRoute(app: App, deps: StatementRoutesDeps): void {
       schema: {
         ...head('readStatement', 'A closed statement', 'It never changes.'),
         params: schemas.StatementPath,
-        querystring: NoQuery,
         response: { 200: schemas.Statement, ...partnerErrors(notFound) },
       },
     },
@@ -189,7 +185,6 @@ function exportStatementRoute(app: App, deps: StatementRoutesDeps): void {
           'For programs: RFC 4180, UTF-8, the same bytes at every download, and never compressed.',
         ),
         params: schemas.StatementPath,
-        querystring: NoQuery,
         headers: IfNoneMatch,
         response: {
           200: fileAnswer,

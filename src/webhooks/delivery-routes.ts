@@ -6,9 +6,7 @@ import { requireTypeFilters } from '../events/type-filters.ts'
 import { requireForm } from '../form-errors.ts'
 import type { App } from '../http/app.ts'
 import { idempotent } from '../http/idempotency-key.ts'
-import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
-import { NoBody, NoQuery } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { integrationAdmins, integrationReaders } from '../partner/allowed-roles.ts'
 import { readCursor, writeCursor } from '../partner/lists.ts'
@@ -84,7 +82,6 @@ function readDeliveryRoute(app: App, deps: Deps): void {
           description: 'With all its attempts.',
         }),
         params: schemas.DeliveryPath,
-        querystring: NoQuery,
         response: { 200: schemas.Delivery, ...partnerErrors(notFound) },
       },
     },
@@ -96,7 +93,7 @@ function retryDeliveryRoute(app: App, deps: Deps): void {
   app.post(
     '/webhook-deliveries/:deliveryId/retry',
     {
-      config: { ...idempotent, ...bodyOptional },
+      config: { ...idempotent },
       schema: {
         ...operation('Webhooks', integrationAdmins, {
           operationId: 'retryDelivery',
@@ -106,8 +103,6 @@ function retryDeliveryRoute(app: App, deps: Deps): void {
             '(else 409, `limit-reached`). The count of attempts continues.',
         }),
         params: schemas.DeliveryPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           202: schemas.Delivery,
           ...partnerErrors({
@@ -128,7 +123,7 @@ function skipDeliveryRoute(app: App, deps: Deps): void {
   app.post(
     '/webhook-deliveries/:deliveryId/skip',
     {
-      config: { ...idempotent, ...bodyOptional },
+      config: { ...idempotent },
       schema: {
         ...operation('Webhooks', integrationAdmins, {
           operationId: 'skipDelivery',
@@ -136,8 +131,6 @@ function skipDeliveryRoute(app: App, deps: Deps): void {
           description: 'At a serial endpoint, the next delivery follows. A repeated call changes nothing.',
         }),
         params: schemas.DeliveryPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: { 200: schemas.Delivery, ...partnerErrors({ ...notFound, 409: 'It was delivered or has failed' }) },
       },
     },

@@ -12,7 +12,6 @@ import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { schemaErrors } from '../http/input/schema-errors.ts'
 import { etagHeader, locationHeader, staleVersion } from '../http/openapi/operations.ts'
-import { NoBody, NoQuery } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { integrationAdmins, integrationReaders } from '../partner/allowed-roles.ts'
 import { finitePage, type Position, readCursor } from '../partner/lists.ts'
@@ -72,7 +71,6 @@ function createEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
           'Have events sent to an address',
           'The secret is shown only in this answer. At most 10 endpoints for an account.',
         ),
-        querystring: NoQuery,
         body: schemas.CreateBody,
         response: {
           201: {
@@ -133,7 +131,6 @@ function readEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       schema: {
         ...reads('readEndpoint', 'One endpoint', 'Its `ETag` is for `If-Match` of a change.'),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
         response: { 200: Tagged, ...partnerErrors(notFound) },
       },
     },
@@ -157,7 +154,6 @@ function changeEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
           'Fields that the body leaves out stay. `If-Match` is checked.',
         ),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
         headers: Type.Object({
           'if-match': Type.Optional(
             Type.String({
@@ -195,7 +191,6 @@ function enableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       schema: {
         ...changes('enableEndpoint', 'Enable an endpoint again', `${change}. A repeated call changes nothing.`),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
         body: schemas.EnableBody,
         response: {
           200: Tagged,
@@ -225,7 +220,7 @@ function disableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.post(
     '/webhook-endpoints/:endpointId/disable',
     {
-      config: { ...idempotent, ...bodyOptional },
+      config: { ...idempotent },
       schema: {
         ...changes(
           'disableEndpoint',
@@ -233,8 +228,6 @@ function disableEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
           `${change}. It keeps its position. A repeated call changes nothing.`,
         ),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: { 200: Tagged, ...partnerErrors(notFound) },
       },
     },
@@ -259,7 +252,6 @@ function rotateEndpointSecretRoute(app: App, deps: EndpointRoutesDeps): void {
           'Both sign until the overlap ends. At most two are valid.',
         ),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
         body: schemas.RotateBody,
         response: {
           200: { ...schemas.RotatedSecret, headers: { etag: etagHeader } },
@@ -287,7 +279,6 @@ function testEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
       schema: {
         ...changes('testEndpoint', 'Send a sample', 'One attempt at once, also at a disabled endpoint. 10 a minute.'),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
         body: schemas.TestBody,
         response: { 202: schemas.TestAnswer, ...partnerErrors(notFound) },
       },
@@ -309,7 +300,6 @@ function replayEventsRoute(app: App, deps: EndpointRoutesDeps): void {
           'Each is a new delivery, handed over as there is room, at most 50 a second. At most 10 replays of an endpoint are unfinished.',
         ),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
         body: schemas.ReplayBody,
         response: {
           202: schemas.ReplayAnswer,
@@ -333,7 +323,7 @@ function deleteEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
   app.delete(
     '/webhook-endpoints/:endpointId',
     {
-      config: { ...idempotent, ...bodyOptional },
+      config: { ...idempotent },
       schema: {
         ...changes(
           'deleteEndpoint',
@@ -341,8 +331,6 @@ function deleteEndpointRoute(app: App, deps: EndpointRoutesDeps): void {
           'No attempt begins 2 seconds later. The log stays until its retention.',
         ),
         params: schemas.EndpointPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: { 204: Type.Null({ description: 'The endpoint is deleted' }), ...partnerErrors(notFound) },
       },
     },

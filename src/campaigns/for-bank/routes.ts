@@ -10,7 +10,7 @@ import type { App } from '../../http/app.ts'
 import { isText } from '../../http/input/json.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
 import { IfNoneMatch, ref } from '../../http/openapi/operations.ts'
-import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { cashbackErrors, secured } from '../../http/schemas.ts'
 import { BankGuardHeaders, guardOf, stale } from '../guard-schemas.ts'
 import { campaignNotFound } from '../not-found.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
@@ -51,7 +51,6 @@ function confirmParticipationRoute(app: App, deps: CampaignRoutesDeps): void {
           `approved at once; any other goes to the merchant when every invited bank has decided. ${repeatedStep}`,
         headers: BankGuardHeaders,
         params: schemas.DecisionPath,
-        querystring: NoQuery,
         body: schemas.ConfirmBody,
         response: {
           201: { ...ref(OperationResult), description: 'The bank takes part' },
@@ -82,7 +81,6 @@ function rejectParticipationRoute(app: App, deps: CampaignRoutesDeps): void {
           `${repeatedStep} Its \`comment\` is not kept.`,
         headers: BankGuardHeaders,
         params: schemas.DecisionPath,
-        querystring: NoQuery,
         body: schemas.RejectBody,
         response: {
           201: { ...ref(OperationResult), description: 'The bank does not take part' },
@@ -110,7 +108,6 @@ function listRetailersRoute(app: App, deps: CampaignRoutesDeps): void {
         description:
           'Sorted by name. Suspended merchants are left out. Poll with `If-None-Match`: 304 means that nothing has changed.',
         headers: IfNoneMatch,
-        querystring: NoQuery,
         response: {
           200: Type.Array(ref(schemas.Retailer), { description: 'The merchants', headers: polledAnswerHeaders }),
           304: {
@@ -138,7 +135,6 @@ function readRetailerRoute(app: App, deps: CampaignRoutesDeps): void {
         summary: 'One merchant',
         description: 'The same record as in the list.',
         params: schemas.RetailerPath,
-        querystring: NoQuery,
         response: {
           200: { ...ref(schemas.Retailer), description: 'The merchant' },
           ...cashbackErrors({

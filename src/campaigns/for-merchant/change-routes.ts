@@ -10,10 +10,9 @@ import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import type { App } from '../../http/app.ts'
 import { idempotent } from '../../http/idempotency-key.ts'
-import { bodyOptional } from '../../http/input/optional-body.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
 import { locationHeader, ref } from '../../http/openapi/operations.ts'
-import { cashbackErrors, NoBody, NoQuery, secured } from '../../http/schemas.ts'
+import { cashbackErrors, secured } from '../../http/schemas.ts'
 import { answerOnce } from '../../idempotency/request/once.ts'
 import { uuidForm } from '../../text/uuid.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -59,7 +58,6 @@ function createCampaignRoute(app: App, deps: CampaignDeps): void {
           'The campaign belongs to the merchant of the token and waits for the decisions of the banks. The author is known ' +
           'from the token: `creatorId`, `createdByType` and `retailerId` are not accepted. All validation errors are ' +
           'returned at once.',
-        querystring: NoQuery,
         body: CreateBody,
         response: {
           201: {
@@ -108,7 +106,6 @@ function editCampaignRoute(app: App, deps: CampaignDeps): void {
           `A campaign takes ${maxEdits} edits a day (UTC) that change something.`,
         headers: GuardHeaders,
         params: CampaignPath,
-        querystring: NoQuery,
         body: EditBody,
         response: {
           200: detailsAnswer('The campaign as this edit has left it'),
@@ -135,7 +132,6 @@ function deleteCampaignRoute(app: App, deps: CampaignDeps): void {
   app.delete(
     '/cashbacks/for-merchant/:cashbackId',
     {
-      config: bodyOptional,
       schema: {
         ...common,
         operationId: 'deleteCampaign',
@@ -145,8 +141,6 @@ function deleteCampaignRoute(app: App, deps: CampaignDeps): void {
           'readable with the status `deleted`. A repeated call returns the same answer.',
         headers: GuardHeaders,
         params: CampaignPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The campaign is deleted' },
           ...cashbackErrors({
@@ -173,7 +167,7 @@ function launchCampaignRoute(app: App, deps: CampaignDeps): void {
   app.post(
     '/cashbacks/for-merchant/:cashbackId/confirm',
     {
-      config: { ...bodyOptional, ...idempotent },
+      config: { ...idempotent },
       schema: {
         ...common,
         operationId: 'launchCampaign',
@@ -183,8 +177,6 @@ function launchCampaignRoute(app: App, deps: CampaignDeps): void {
           'are `expired`. A campaign that a bank created starts by that bank’s confirmation instead.',
         headers: GuardHeaders,
         params: CampaignPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           201: { ...ref(OperationResult), description: 'The campaign is `approved` and starts at `dateFrom`' },
           ...cashbackErrors({

@@ -9,7 +9,7 @@ import { merchantOf } from '../../access/request/authenticate.ts'
 import type { App } from '../../http/app.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
 import { ref } from '../../http/openapi/operations.ts'
-import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { cashbackErrors, secured } from '../../http/schemas.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { findInvitableBanks } from '../form/campaign-store.ts'
 import { CampaignPath } from '../schemas.ts'
@@ -37,7 +37,6 @@ function listConnectedBanksRoute(app: App, deps: CampaignDeps): void {
         operationId: 'listConnectedBanks',
         summary: 'Banks that the merchant may invite',
         description: 'By name. Suspended banks and those that the merchant excludes are left out.',
-        querystring: NoQuery,
         response: {
           200: Type.Array(ref(schemas.ConnectedBank), { description: 'The banks' }),
           ...cashbackErrors({ 400: 'The query is not empty' }),
@@ -91,7 +90,6 @@ function readCampaignRoute(app: App, deps: CampaignDeps): void {
         description:
           'All fields of the campaign, every invited bank, what may be done now, and counts. The `ETag` identifies this version.',
         params: CampaignPath,
-        querystring: NoQuery,
         response: {
           200: detailsAnswer('The campaign'),
           ...cashbackErrors({ ...notOwn, 400: 'The id is not a UUID, or the query is not empty' }),

@@ -6,7 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { onlyBanksOfCampaigns } from '../../access/request/callers.ts'
 import { listingView, maxScanned } from '../../http/paging.ts'
-import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { cashbackErrors, secured } from '../../http/schemas.ts'
 import { sendVersion } from '../for-merchant/details-views.ts'
 import { etagHeader } from '../guard-schemas.ts'
 import { instantTag } from '../lifecycle/expected-version.ts'
@@ -63,7 +63,6 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         description:
           'For banks. Everything but the lists of terminals and customers, and what the bank may do with it now.',
         params: CampaignPath,
-        querystring: NoQuery,
         response: {
           200: { ...BankCampaignDetails, headers: { etag: etagHeader } },
           ...cashbackErrors({

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { authenticate } from '../../access/request/authenticate.ts'
-import { cashbackErrors, NoQuery, secured, uuid } from '../../http/schemas.ts'
+import { cashbackErrors, secured, uuid } from '../../http/schemas.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
 import { listDirectory } from './directory-store.ts'
 
@@ -50,7 +50,6 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = as
         operationId: 'readDirectory',
         summary: 'Countries and payment systems',
         description: 'The countries and payment systems that a campaign may name. For every account.',
-        querystring: NoQuery,
         response: { 200: Directory, ...cashbackErrors({ 400: 'A query was given' }) },
       },
     },

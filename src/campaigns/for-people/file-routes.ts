@@ -13,7 +13,7 @@ import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { sendLong } from '../../http/answer/long-answer.ts'
 import type { App } from '../../http/app.ts'
-import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { cashbackErrors, secured } from '../../http/schemas.ts'
 import { csvCell, csvMark } from '../../text/csv-cell.ts'
 import { requireParty } from '../history/parties.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
@@ -128,7 +128,6 @@ function downloadSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
           'it is read: ' +
           `when the connection breaks, the file is not complete. ${aboutFile}`,
         params: CampaignPath,
-        querystring: NoQuery,
         response: {
           200: csv('The bank’s customers'),
           ...cashbackErrors({

@@ -7,7 +7,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { onlyPartnersOfCampaigns, partnerOf } from '../../access/request/callers.ts'
 import type { App } from '../../http/app.ts'
 import { pageView } from '../../http/paging.ts'
-import { NoQuery, secured } from '../../http/schemas.ts'
+import { secured } from '../../http/schemas.ts'
 import { requireParty } from '../history/parties.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
 import { roundedCustomers } from '../rounded-customers.ts'
@@ -73,7 +73,6 @@ function readOwnTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
           'For making another campaign of it. Empty for a campaign that applies at all terminals of its merchant ' +
           '(`terminalsPlatform`).',
         params: CampaignPath,
-        querystring: NoQuery,
         response: {
           200: OwnTerminals,
           ...campaignErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
@@ -104,7 +103,6 @@ function readSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
           'below 20, and ' +
           'their sum. Which customers they are is in the bank’s list.',
         params: CampaignPath,
-        querystring: NoQuery,
         response: {
           200: Segment,
           ...campaignErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),

@@ -4,7 +4,7 @@ import { bankOf } from '../../access/request/authenticate.ts'
 import { idempotent } from '../../http/idempotency-key.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
 import { locationHeader, ref } from '../../http/openapi/operations.ts'
-import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { cashbackErrors, secured } from '../../http/schemas.ts'
 import { answerOnce } from '../../idempotency/request/once.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { OperationResult } from '../schemas.ts'
@@ -32,7 +32,6 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
           'Nobody can edit or delete such a campaign: what is wrong with it is rejected and created again. All errors of the body are ' +
           'returned at once.',
         security: secured,
-        querystring: NoQuery,
         body: BankCreateBody,
         response: {
           201: {

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { partnerOf } from '../../access/request/callers.ts'
 import type { App } from '../../http/app.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
-import { NoQuery, secured } from '../../http/schemas.ts'
+import { secured } from '../../http/schemas.ts'
 import { CampaignPath, campaignErrors } from '../schemas.ts'
 import type { HistoryCursorDeps } from './cursors.ts'
 import { readDecisions, readHistory } from './history.ts'
@@ -61,7 +61,6 @@ function readDecisionsRoute(app: App, { pageReads }: ReadDeps): void {
         description:
           'The step of the history by which each invited bank got its present status, oldest first; without pending banks. A bank ' +
           'sees its own.',
-        querystring: NoQuery,
         response: {
           200: Type.Array(BankDecision, { description: 'The decisions' }),
           ...campaignErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),

@@ -14,7 +14,6 @@ import type { App } from '../../http/app.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
 import { limitRequest, type RateLimiter } from '../../http/limits/rate-limit.ts'
 import { document, locationHeader, ref } from '../../http/openapi/operations.ts'
-import { NoBody, NoQuery } from '../../http/schemas.ts'
 import { mimeType } from '../../text/qr.ts'
 import type { Catalogue, MobileOperator } from '../catalogue.ts'
 import type { Availability } from './availability.ts'
@@ -88,7 +87,6 @@ function listOperatorsRoute(api: App, deps: EsimRoutesDeps): void {
         summary: 'Mobile operators that the bank may sell',
         description: 'Suspended and withdrawn operators are left out.',
         security: secured,
-        querystring: NoQuery,
         response: {
           200: Type.Array(ref(schemas.Operator), { description: 'The operators' }),
           ...esimErrors({ 400: 'The query is invalid' }),
@@ -112,7 +110,6 @@ function listTariffsRoute(api: App, deps: EsimRoutesDeps): void {
         description: '`available` holds for this moment: another customer may take the last profile first.',
         security: secured,
         params: schemas.OperatorPath,
-        querystring: NoQuery,
         response: {
           200: Type.Array(ref(schemas.Tariff), { description: 'The tariffs' }),
           ...esimErrors({
@@ -144,7 +141,6 @@ function reserveOrderRoute(api: App, deps: EsimRoutesDeps): void {
           'tariff returns that order as it is now: check its `status`, and use a new `externalId` after `cancelled` or ' +
           '`expired`.',
         security: secured,
-        querystring: NoQuery,
         body: schemas.ReserveBody,
         response: {
           200: {
@@ -196,7 +192,6 @@ function readOrderRoute(api: App, deps: EsimRoutesDeps): void {
         description: 'Shows, for example, whether a confirm whose answer was lost was carried out.',
         security: secured,
         params: schemas.OrderPath,
-        querystring: NoQuery,
         response: {
           200: { ...ref(schemas.Order), description: 'The order' },
           ...esimErrors({ 400: 'The orderId is not a UUID', 404: 'There is no such order of this bank' }),
@@ -228,7 +223,6 @@ function confirmOrderRoute(api: App, deps: EsimRoutesDeps): void {
           'fails because of the e-mail.',
         security: secured,
         params: schemas.OrderPath,
-        querystring: NoQuery,
         headers: schemas.ConfirmHeaders,
         body: schemas.ConfirmBody,
         response: {
@@ -313,7 +307,6 @@ function cancelOrderRoute(api: App, deps: EsimRoutesDeps): void {
   api.post(
     '/orders/:orderId/cancel',
     {
-      config: bodyOptional,
       schema: {
         operationId: 'cancelOrder',
         tags: ['Orders'],
@@ -321,8 +314,6 @@ function cancelOrderRoute(api: App, deps: EsimRoutesDeps): void {
         description: 'Its profile is free again at once. A repeated call returns the same answer.',
         security: secured,
         params: schemas.OrderPath,
-        querystring: NoQuery,
-        body: NoBody,
         response: {
           200: { ...ref(schemas.Order), description: 'The cancelled order' },
           ...esimErrors({

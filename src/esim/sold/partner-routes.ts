@@ -11,7 +11,6 @@ import { createSharedText } from '../../http/answer/shared-text.ts'
 import type { App } from '../../http/app.ts'
 import { schemaErrors } from '../../http/input/schema-errors.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
-import { NoQuery } from '../../http/schemas.ts'
 import { orderReaders } from '../../partner/allowed-roles.ts'
 import { finitePage, growingPage, type KeyKind, type Position, readCursor } from '../../partner/lists.ts'
 import { callerAccount } from '../../partner/request/authorize.ts'
@@ -117,7 +116,6 @@ function readPartnerOrderRoute(app: App, deps: PartnerOrderRoutesDeps, sendOrder
       schema: {
         ...head('readPartnerOrder', 'One order', 'As it is now, without installation secrets.'),
         params: OrderPath,
-        querystring: NoQuery,
         response: { 200: schemas.PartnerOrder, ...partnerErrors(notFound) },
       },
     },
@@ -137,7 +135,6 @@ function readOrderTimelineRoute(app: App, deps: PartnerOrderRoutesDeps): void {
           'Oldest first, with who did it, and who read the activation data again. Never with the customer’s address.',
         ),
         params: OrderPath,
-        querystring: NoQuery,
         response: { 200: schemas.OrderTimeline, ...partnerErrors(notFound) },
       },
     },

@@ -9,7 +9,7 @@ import { downloadHeaders } from '../../http/answer/download.ts'
 import { sendPieces } from '../../http/answer/long-answer.ts'
 import type { App } from '../../http/app.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
-import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { cashbackErrors, secured } from '../../http/schemas.ts'
 import { aboutCsvCells } from '../../text/csv-cell.ts'
 import type { Catalogue } from '../catalogue.ts'
 import type { Availability } from '../orders/availability.ts'
@@ -83,7 +83,6 @@ function searchOrderByProfileRoute(app: App, deps: PortalEsimDeps): void {
         description:
           'The bank’s own order that is reserved or sold with this profile now. Exact only; neither the number nor the ' +
           'ICCID is logged.',
-        querystring: NoQuery,
         body: ProfileSearch,
         response: { 200: OrdersPage, ...errors },
       },
@@ -108,7 +107,6 @@ function readPortalOrderRoute(app: App, deps: PortalEsimDeps): void {
         summary: 'One eSIM order with its history',
         description: 'The history names who has read the activation data. Without installation secrets.',
         params: OrderPath,
-        querystring: NoQuery,
         response: {
           200: OrderWithTimeline,
           ...cashbackErrors({
@@ -196,7 +194,6 @@ function readStockRoute(app: App, deps: PortalEsimDeps): void {
         operationId: 'readStock',
         summary: 'Mobile operators and tariffs that the bank may sell',
         description: 'As the catalogue shows them: `available` is as of this moment.',
-        querystring: NoQuery,
         response: { 200: Stock, ...errors },
       },
     },
