@@ -8,14 +8,14 @@ import type { Database, Queryable } from '../db/database.ts'
 import { rowList } from '../db/row-list.ts'
 import { DomainError } from '../errors.ts'
 import type { Entry } from '../outbox/audit-entry.ts'
-import { entryKind, type RecordedEntry } from '../outbox/audit-entry-writing.ts'
+import type { RecordedEntry } from '../outbox/audit-entry-writing.ts'
 import { isFor } from '../outbox/position.ts'
 import type { RecordedAccount } from '../outbox/rows.ts'
 import { type OrderedPiece, tickInOrder } from '../outbox/tick-store.ts'
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
 
-/** Rows of the outbox per run. Most are not audit entries. While the entries are hashed, this process answers no request. */
-const pieceRows = 500
+/** Entries per run. While they are hashed, this process answers no request. */
+const pieceRows = 250
 
 type Waiting = { account: RecordedAccount; data: RecordedEntry }
 type Link = Waiting & { seq: number; accountSeq: number; text: string; accountHash: Buffer; hash: Buffer }
@@ -61,7 +61,7 @@ async function countUnchained(database: Queryable): Promise<number> {
   const [row] = await database.query<{ entries: number }>(`
     select count(*)::int as entries
     from outbox cross join (select * from event_ticks where consumer = 'audit-log' order by tick_id desc limit 1) as position
-    where kind = '${entryKind}' and ${isFor('audit-log')} and not pg_visible_in_snapshot(xid, snapshot)
+    where ${isFor('audit-log')} and not pg_visible_in_snapshot(xid, snapshot)
       and (towards is null or outbox_id > reached or not pg_visible_in_snapshot(xid, towards))`)
   return row?.entries ?? 0
 }
@@ -69,8 +69,8 @@ async function countUnchained(database: Queryable): Promise<number> {
 type Row = { mayBeMore: boolean; type: RecordedAccount['type'] | null; id: string | null; data: RecordedEntry }
 
 /**
- * Takes the next rows of the outbox, and returns the audit entries among them. `taken` always has one row, which says
- * whether there may be more. The left join keeps it even when none of the outbox rows is an audit entry.
+ * Takes the next audit entries of the outbox. `taken` always has one row, which says whether there may be more. The left
+ * join keeps it even when there is no entry.
  */
 async function take(
   transaction: Queryable,
@@ -79,7 +79,7 @@ async function take(
   const text = `
     with ${parts}
     select may_be_more as "mayBeMore", account_type as type, account as id, data
-    from taken left join seen on kind = '${entryKind}' order by outbox_id`
+    from taken left join seen on true order by outbox_id`
   const rows = await transaction.query<Row>({ name: `audit-log.take-${name}`, text }, values)
   const waiting = rows.flatMap(({ type, id, data }) =>
     type === null ? [] : [{ account: { type, id } as RecordedAccount, data }],

@@ -4,8 +4,7 @@
  */
 import { platformAccountId } from '../caller.ts'
 import type { Queryable } from '../db/database.ts'
-import { entryKind } from '../outbox/audit-entry-writing.ts'
-import { newestPosition } from '../outbox/position.ts'
+import { isFor, newestPosition } from '../outbox/position.ts'
 import type { Fault } from './verifier.ts'
 
 /** How many of the newest outbox rows one check reads. Most of them are not audit entries. */
@@ -31,7 +30,7 @@ export async function findLostEntry(database: Queryable): Promise<Fault | null> 
       select account_type, coalesce(account, '${platformAccountId}') as account_id, data,
         (data ->> 'at')::timestamptz as at, count(*) as times
       from newest
-      where kind = '${entryKind}' and (only_for is null or 'audit-log' = any(only_for))
+      where ${isFor('audit-log')}
         and pg_visible_in_snapshot(xid, ${newestPosition('audit-log')}::pg_snapshot)
       group by account_type, account, data
     ), lost as (

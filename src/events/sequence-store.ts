@@ -6,9 +6,9 @@
 import { platformAccountId } from '../caller.ts'
 import type { Database, Queryable, Statement } from '../db/database.ts'
 import { jsonInstant } from '../db/instants.ts'
-import { eventKind, orderText, orderTextJoins } from '../outbox/event-writing.ts'
-import { isFor, isOneOf, positionOf, unseen, valuesOf } from '../outbox/position.ts'
-import type { OrderRowKind } from '../outbox/rows.ts'
+import { orderText, orderTextJoins } from '../outbox/event-writing.ts'
+import { isAddressedTo, isOneOf, positionOf, unseen, valuesOf } from '../outbox/position.ts'
+import { announcedOrderRows, eventKind } from '../outbox/rows.ts'
 import { maxCounted, type Piece, tickInOrder, type Waiting } from '../outbox/tick-store.ts'
 
 /**
@@ -24,9 +24,6 @@ const eventsOfRow = `greatest(1, case when kind = '${eventKind}'
   then coalesce(jsonb_array_length(data->'banks'), 0) + coalesce(jsonb_array_length(data->'merchants'), 0)
   else coalesce(cardinality(subjects), 0) end)`
 const daysAhead = 3
-
-/** The kinds of rows about orders that become events. A withdrawn profile makes no event, because its order belongs to no bank. */
-const announcedOrderRows: readonly OrderRowKind[] = ['order.confirmed', 'order.cancelled', 'order.expired']
 
 const ofOrders = `
   select s.outbox_id, subject.n, s.kind as type, 'bank' as account_type, o.bank_id as account_id, ${orderText()} as data,
@@ -140,7 +137,7 @@ const waitingColumns = 'recorded_at, kind'
 const nextOfBacklog = `
   select ${waitingColumns} from (
     select recorded_at, kind, xid, only_for from outbox where outbox_id > $6::bigint order by outbox_id limit ${maxCounted}) as behind
-  where (xid >= $3::xid8 or xid = any($4::xid8[])) and ${isFor('events')} and pg_visible_in_snapshot(xid, $5::pg_snapshot)`
+  where (xid >= $3::xid8 or xid = any($4::xid8[])) and ${isAddressedTo('events')} and pg_visible_in_snapshot(xid, $5::pg_snapshot)`
 
 /**
  * The rows of a long backlog of which none is numbered yet, because the numbering still passes rows that were numbered
@@ -148,7 +145,7 @@ const nextOfBacklog = `
  */
 const untouchedBacklog = `
   select ${waitingColumns} from (
-    ${unseen('events', 3, { columns: `${waitingColumns}, xid, outbox_id`, oldest: maxCounted })}) as oldest
+    ${unseen('events', 3, { ofAnyKind: true, columns: `${waitingColumns}, xid, outbox_id`, oldest: maxCounted })}) as oldest
   where outbox_id > $6::bigint and pg_visible_in_snapshot(xid, $5::pg_snapshot)`
 
 /**
@@ -160,7 +157,7 @@ export async function countWaitingEvents(database: Queryable): Promise<Waiting> 
   const [backlog] = await database.query<Backlog>(findBacklog)
   if (!backlog) throw new Error('The consumer events has no position')
   const { snapshot, towards, reached } = backlog
-  const recorded = unseen('events', 1, { columns: waitingColumns, oldest: maxCounted })
+  const recorded = unseen('events', 1, { ofAnyKind: true, columns: waitingColumns, oldest: maxCounted })
   if (towards === null) return countEvents(database, recorded, valuesOf(positionOf(snapshot)))
   const ofBacklog = [...valuesOf(positionOf(snapshot)), towards, reached]
   const values = [...valuesOf(positionOf(towards)), ...ofBacklog]

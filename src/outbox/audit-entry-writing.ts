@@ -7,10 +7,7 @@ import type { Queryable } from '../db/database.ts'
 import type { Entry } from './audit-entry.ts'
 import { boundedChange } from './bounded-change.ts'
 import { type Origin, platformAccount } from './origin.ts'
-import { type RecordedAccount, recordRows } from './rows.ts'
-
-/** The kind of the audit log's rows in the outbox. */
-export const entryKind = 'audit'
+import { entryKind, type RecordedAccount, recordRows } from './rows.ts'
 
 export type Fact = Pick<Entry, 'action' | 'object'> & {
   /** A change of more than 2 KB is shortened (`boundedChange`). */

@@ -5,9 +5,7 @@
 import type { Queryable } from '../db/database.ts'
 import { jsonInstant } from '../db/instants.ts'
 import type { EventTypeName } from './event-types.ts'
-
-/** The kind of the events' rows in the outbox. */
-export const eventKind = 'event'
+import { eventKind } from './rows.ts'
 
 export type RecordedEvent = {
   type: EventTypeName

@@ -5,6 +5,7 @@
  * such as an upload of half an hour.
  */
 import type { Queryable } from '../db/database.ts'
+import { announcedOrderRows, entryKind, eventKind, orderRowKinds } from './rows.ts'
 
 /** The readers of the outbox. Each has its own position. */
 export const consumers = ['sales', 'events', 'statements', 'audit-log'] as const
@@ -35,11 +36,22 @@ export function positionOf(snapshot: string): Position {
 /** The two parameters of `unseen`. */
 export const valuesOf = ({ xmax, xips }: Position): [string, string[]] => [xmax, xips]
 
-/** A condition for the rows of the outbox that a consumer has to take. */
-export const isFor = (consumer: Consumer): string => `(only_for is null or '${consumer}' = any(only_for))`
-
 /** A condition for the rows of the outbox of some kinds. */
 export const isOneOf = (kinds: readonly string[]): string => `kind in (${kinds.map(kind => `'${kind}'`).join(', ')})`
+
+/** The kinds of rows that each consumer takes. It passes all others. */
+const kindsFor: Record<Consumer, readonly string[]> = {
+  sales: orderRowKinds,
+  statements: ['order.confirmed'],
+  events: [...announcedOrderRows, eventKind],
+  'audit-log': [entryKind],
+}
+
+/** A condition for the rows of the outbox, of any kind, that a consumer takes or passes. */
+export const isAddressedTo = (consumer: Consumer): string => `(only_for is null or '${consumer}' = any(only_for))`
+
+/** A condition for the rows of the outbox that a consumer has to take. */
+export const isFor = (consumer: Consumer): string => `${isAddressedTo(consumer)} and ${isOneOf(kindsFor[consumer])}`
 
 const orderColumns = 'recorded_at, kind, account, subjects'
 
@@ -49,7 +61,7 @@ const orderColumns = 'recorded_at, kind, account, subjects'
  *
  * @param first the number of the SQL parameter for the position's `xmax`; the next parameter is for its `xips`
  * @param options.before an upper bound of `xid`, if any
- * @param options.kinds only rows of these kinds; default: all
+ * @param options.ofAnyKind also rows that the consumer only passes
  * @param options.columns the columns to select
  * @param options.oldest the maximum number of rows to read in each of the two selects; the oldest transactions come
  *   first
@@ -57,10 +69,10 @@ const orderColumns = 'recorded_at, kind, account, subjects'
 export function unseen(
   consumer: Consumer,
   first: number,
-  options: { before?: string; kinds?: readonly string[]; columns?: string; oldest?: number } = {},
+  options: { before?: string; ofAnyKind?: boolean; columns?: string; oldest?: number } = {},
 ): string {
-  const { before = '', kinds, columns = orderColumns, oldest } = options
-  const wanted = `${isFor(consumer)} ${kinds ? `and ${isOneOf(kinds)}` : ''}`
+  const { before = '', ofAnyKind = false, columns = orderColumns, oldest } = options
+  const wanted = ofAnyKind ? isAddressedTo(consumer) : isFor(consumer)
   const bound = oldest === undefined ? '' : `order by xid limit ${oldest}`
   return `
   (select ${columns} from outbox where xid = any($${first + 1}::xid8[]) and ${wanted} ${bound})

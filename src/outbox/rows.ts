@@ -11,6 +11,12 @@ import type { Queryable } from '../db/database.ts'
  */
 export const orderRowKinds = ['order.confirmed', 'order.cancelled', 'order.expired', 'profile.withdrawn'] as const
 export type OrderRowKind = (typeof orderRowKinds)[number]
+/** The kinds of rows about orders that become events. A withdrawn profile makes no event, because its order belongs to no bank. */
+export const announcedOrderRows: readonly OrderRowKind[] = ['order.confirmed', 'order.cancelled', 'order.expired']
+/** The kind of rows with an event that is not about the end of an order. */
+export const eventKind = 'event'
+/** The kind of rows with an entry of the audit log. */
+export const entryKind = 'audit'
 
 /** An account as the outbox and the audit log store it; the platform has no id. */
 export type RecordedAccount = { type: 'bank' | 'merchant'; id: string } | { type: 'platform'; id: null }

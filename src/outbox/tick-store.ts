@@ -13,19 +13,15 @@ import {
   consumers,
   findPosition,
   isFor,
-  isOneOf,
   type Position,
   positionOf,
   unseen,
   valuesOf,
 } from './position.ts'
-import { orderRowKinds } from './rows.ts'
 
 const tickLock = 7_365_026
 /** The approximate number of rows about orders that a tick takes. Each row stands for the orders of one statement. */
 export const pieceRows = 1_000
-/** A tick that has passed this number of waiting rows of any kind ends, too, however few of them are about orders. */
-export const maxPassed = 20_000
 /**
  * A tick of `tickInOrder` that begins or continues a backlog reads at most about this number of rows. With more rows, a
  * statement could exceed its time limit. Then nothing of it would be kept, and a long backlog would never be taken.
@@ -34,6 +30,8 @@ export const maxRead = 100_000
 
 /** A consumer without work writes its position this often, to show that it is running. */
 const aliveEvery = '10 seconds'
+/** A consumer that keeps the order passes the rows of other kinds this often, so that it never has to look through many. */
+const passEvery = '1 second'
 /** The number of slots of the outbox. A slot is a partition; each day uses the next one. */
 const slots = 4
 
@@ -77,8 +75,8 @@ export type OrderedPiece = Piece & { name: string }
 /**
  * Like `tick`, for a consumer that must process the changes of a subject in their order. `take` gets SQL (`parts`) that
  * takes a batch of outbox rows. It defines three `with` queries:
- * - `seen (outbox_id, recorded_at, kind, account_type, account, subjects, data)`: the rows of the batch; process them
- *   in the order of `outbox_id`
+ * - `seen (outbox_id, recorded_at, kind, account_type, account, subjects, data)`: the rows of the batch, all of the
+ *   consumer's kinds; process them in the order of `outbox_id`
  * - `until (at)`: the time of processing, never earlier than that of the previous batch
  * - `taken (may_be_more)`: whether more rows may wait
  *
@@ -104,9 +102,9 @@ export async function tickInOrder<T>(
 }
 
 /**
- * Whether a consumer has rows to take, or must write its position to show that it is running. A process asks this
- * several times a second, and usually there is nothing to do. This check takes one statement, and a whole tick would
- * take six.
+ * Whether a consumer has rows to take, or must write its position, to pass other rows or to show that it is running. A
+ * process asks this several times a second, and usually there is nothing to do. This check takes one statement, and a
+ * whole tick would take six.
  */
 async function isDue(database: Queryable, consumer: Consumer): Promise<boolean> {
   const [row] = await database.query<{ isDue: boolean }>({
@@ -117,6 +115,7 @@ async function isDue(database: Queryable, consumer: Consumer): Promise<boolean> 
         select at, snapshot from event_ticks where consumer = '${consumer}' order by tick_id desc limit 1
       )
       select at < now() - interval '${aliveEvery}'
+        or at < now() - interval '${passEvery}' and exists (select from outbox where xid >= pg_snapshot_xmax(snapshot) offset 0)
         or exists (select from outbox where xid >= pg_snapshot_xmax(snapshot) and ${isFor(consumer)} offset 0)
         or exists (
           select from pg_snapshot_xip(snapshot) as late
@@ -214,11 +213,12 @@ async function becomeTicker(
 }
 
 /**
- * Returns the SQL that takes the next batch of rows. A batch ends with the transaction of the row about orders that
- * makes `pieceRows`, or of the row of any kind that makes `maxPassed`. It always has all rows of a transaction. `cut` is
- * the number of the batch's last transaction plus 1. The new position is the current snapshot, limited to the
- * transactions below `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. If all waiting rows fit into one batch,
- * there is no `cut`, and the new position is the current snapshot.
+ * Returns the SQL that takes the next batch of rows about orders. A batch ends with the transaction of the row that makes
+ * `pieceRows`, and has all rows of this transaction. `cut` is the number of this transaction plus 1. The new position is
+ * the current snapshot, limited to the transactions below `cut`: the text `xmin:xmax:xip,xip` with `cut` as `xmax`. If
+ * all waiting rows fit into one batch, there is no `cut`, and the new position is the current snapshot.
+ *
+ * The rows about orders have an index of their own (migration 0074), so a batch reads no others.
  *
  * @param whole true: one batch with everything that the statement's snapshot sees
  */
@@ -230,14 +230,12 @@ function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piec
           select string_agg(xip::text, ',' order by xip) from pg_snapshot_xip(present) as xip where xip::text::bigint < cut), ''))::pg_snapshot
         end as snapshot, cut is not null as may_be_more
       from (select pg_current_snapshot() as present) as snapshots left join (
-        select xid::text::bigint + 1 as cut from (
-          select xid, count(*) over so_far as passed, count(*) filter (where ${isOneOf(orderRowKinds)}) over so_far as of_orders
-          from outbox where xid >= $1::xid8 window so_far as (order by xid rows unbounded preceding)
-        ) as waiting where of_orders >= ${pieceRows} or passed >= ${maxPassed} limit case when $3::boolean then 0 else 1 end
+        select xid::text::bigint + 1 as cut from outbox where xid >= $1::xid8 and ${isFor(consumer)}
+        order by xid offset ${pieceRows - 1} limit case when $3::boolean then 0 else 1 end
       ) as piece on true
-    ), seen as materialized (${unseen(consumer, 1, { before: 'and xid < (select pg_snapshot_xmax(snapshot) from until)', kinds: orderRowKinds })}
+    ), seen as materialized (${unseen(consumer, 1, { before: 'and xid < (select pg_snapshot_xmax(snapshot) from until)' })}
     ), moved as (
-      insert into event_ticks (consumer, snapshot) select '${consumer}', snapshot from until where exists (${unseen(consumer, 1)})
+      insert into event_ticks (consumer, snapshot) select '${consumer}', snapshot from until where exists (${unseen(consumer, 1, { ofAnyKind: true })})
     )`
   return { parts, values: [...valuesOf(position), whole] }
 }
@@ -281,7 +279,7 @@ function orderedPiece(
              case when reached is not null then snapshot end, reached
       from until cross join filled
       where not is_empty or reached is not null or $3::pg_snapshot is not null
-        or previous_at < now() - interval '${aliveEvery}'
+        or previous_at < now() - interval '${passEvery}'
     )`
   const values = [...valuesOf(positionOf(snapshot)), towards, snapshot]
   return towards === null ? { name: 'first', parts, values } : { name: 'later', parts, values: [...values, reached] }

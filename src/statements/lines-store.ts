@@ -28,7 +28,7 @@ const insertLines = (orders: string): string => `
     and not exists (select from statement_lines as made where made.order_id = listed.order_id offset 0)`
 
 const takeText = ({ parts }: Piece): string => `
-  with ${parts}, made as (${insertLines(`select unnest(subjects) as order_id from seen where kind = 'order.confirmed'`)})
+  with ${parts}, made as (${insertLines(`select unnest(subjects) as order_id from seen`)})
   select may_be_more as "mayBeMore" from until`
 
 /**
