@@ -35,8 +35,8 @@ export async function listAllStatements(
   { bankCode, ...days }: Partial<DayRange> & { bankCode?: string | undefined },
   page: { after: { day: string; bankId: string } | null; limit: number },
 ): Promise<{ range: DayRange; statements: StatementOfBank[]; missing: MissingStatement[] }> {
-  const bankId = bankCode === undefined ? null : await readBankId(database, bankCode)
   const range = rangeOf(days, clock.now(), 'UTC')
+  const bankId = bankCode === undefined ? null : await readBankId(database, bankCode)
   const statements = await database.query<StatementOfBank>(
     `select ${withBank} from statements s join banks b using (bank_id)
      where day between $1 and $2 and ($3::uuid is null or s.bank_id = $3)

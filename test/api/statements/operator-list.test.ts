@@ -69,6 +69,12 @@ suite('statements of all banks', () => {
     assert.equal(new Set([...first.data, ...rest.data].map(placeOf)).size, all)
   })
 
+  test('of a range that ends before it begins are refused by 400, also for an unknown bank', async () => {
+    for (const bank of ['bank-007', 'no-such-bank'])
+      assert.equal((await get(`from=2054-12-31&to=2054-12-01&bank=${bank}`)).status, 400, bank)
+    assert.equal((await get(`${range}&bank=no-such-bank`)).status, 404)
+  })
+
   test('of one bank come page by page, too', async () => {
     const pages = await allPages(`${range}&bank=bank-007&limit=20`)
     assert.deepEqual(
