@@ -1,7 +1,7 @@
 /** Rules for the texts of partners and operators: codes, names, addresses of pictures. */
 import type { Rule, RuleCode } from '../error-rules.ts'
 import { isCountry } from './countries.ts'
-import { wallClock } from './time-zones.ts'
+import { isIanaName } from './time-zones.ts'
 import { uuidForm } from './uuid.ts'
 import { controls } from './visible.ts'
 
@@ -72,7 +72,7 @@ export const domain = pattern(/^(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*
 export const timeZone: TextRule = {
   rule: 'time-zone',
   params: {},
-  holds: text => wallClock(text) !== null,
+  holds: isIanaName,
 }
 
 /** One line for people to read. Lengths count Unicode code points. */

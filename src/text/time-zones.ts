@@ -12,7 +12,7 @@ const wallClocks = new Map<string, Intl.DateTimeFormat>()
 /**
  * The format of local time in a time zone, from the year to the second.
  *
- * @param timeZone an IANA name in any case, or `UTC`
+ * @param timeZone an IANA name in any case, or another name that `Intl` has
  * @returns null for an unknown zone
  */
 export function wallClock(timeZone: string): Intl.DateTimeFormat | null {
@@ -36,6 +36,23 @@ export function wallClock(timeZone: string): Intl.DateTimeFormat | null {
     if (error instanceof RangeError) return null
     throw error
   }
+}
+
+/** The only names of three letters that the IANA database has. */
+const ianaAbbreviations = new Set('cet eet est gmt hst met mst prc roc rok uct utc wet'.split(' '))
+
+/** Longer names of `Intl` that are not in the IANA database, or no longer. */
+const otherNames = /^(?:systemv\/.*|us\/pacific-new|canada\/east-saskatchewan)$/
+
+/**
+ * Whether a text is the IANA name of a time zone, in any case; names of its file `backward` count. `Intl` has names of its
+ * own, which may mean another zone than people expect: its `BST` is the time of Dhaka. Earlier versions stored them, so
+ * `wallClock` knows them.
+ */
+export function isIanaName(text: string): boolean {
+  const name = text.toLowerCase()
+  const isOther = name.length === 3 ? !ianaAbbreviations.has(name) : otherNames.test(name)
+  return !isOther && wallClock(name) !== null
 }
 
 /** The words in IANA names that are not one capital letter and then small ones. */

@@ -3,7 +3,10 @@
  * (src/text/time-zones.ts).
  */
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { after, before, test } from 'node:test'
+import { packagedRuntime } from '../../src/db/embedded/runtime.ts'
 import { dayOf, startOfDay } from '../../src/text/days.ts'
 import { brokenRule, timeZone } from '../../src/text/text-rules.ts'
 import { usualZoneName } from '../../src/text/time-zones.ts'
@@ -37,6 +40,53 @@ test('a zone is asked a thousand times, in any case of letters, and one format i
 test('unknown zones are refused', () => {
   for (const zone of ['Europe/Nowhere', '', ' Europe/Kyiv', '+03:00', 'x'.repeat(65)])
     assert.equal(brokenRule(zone, timeZone)?.rule, 'time-zone', zone)
+})
+
+/** The names of IANA's database, with those of its file `backward`, as PostgreSQL has them. */
+const ianaNames = (() => {
+  const folder = join(packagedRuntime(process.platform, process.arch), 'share', 'postgresql', 'timezone')
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => relative(folder, join(entry.parentPath, entry.name)))
+    .filter(name => name !== 'Factory')
+})()
+
+test('every name of the IANA database is accepted, in any case, and keeps its letters', () => {
+  assert.ok(ianaNames.length > 590, `${ianaNames.length} names`)
+  for (const name of ['Europe/Kiev', 'EST', 'EST5EDT', 'GMT', 'UTC', 'Etc/GMT+5', 'US/Pacific', 'Cuba', 'GB', 'W-SU'])
+    assert.ok(ianaNames.includes(name), name)
+  const differing = ianaNames.filter(name =>
+    [name, name.toLowerCase()].some(given => brokenRule(given, timeZone) || usualZoneName(given) !== name),
+  )
+  assert.deepEqual(differing, [])
+})
+
+test('names that only Intl has are refused, and a bank that has one still has days', () => {
+  const short = new Set(ianaNames.filter(name => /^[A-Z]{1,4}$/.test(name)))
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const words = letters.flatMap(a => letters.flatMap(b => [a + b, ...letters.map(c => a + b + c)]))
+  assert.deepEqual(new Set(words.filter(word => !brokenRule(word, timeZone))), short)
+  const systemV = [
+    'AST4',
+    'AST4ADT',
+    'CST6',
+    'CST6CDT',
+    'EST5',
+    'EST5EDT',
+    'HST10',
+    'MST7',
+    'MST7MDT',
+    'PST8',
+    'PST8PDT',
+  ]
+  for (const name of [
+    ...['ACT', 'AST', 'BST', 'CNT', 'CST', 'IST', 'JST', 'PST', 'bst'],
+    ...[...systemV, 'YST9', 'YST9YDT', 'ast4adt'].map(zone => `SystemV/${zone}`),
+    ...['US/Pacific-New', 'Canada/East-Saskatchewan'],
+  ]) {
+    assert.equal(brokenRule(name, timeZone)?.rule, 'time-zone', name)
+    assert.match(dayOf(new Date(), name), /^\d{4}-/)
+  }
 })
 
 test('a name gets its usual capital and small letters, and stays this name', () => {

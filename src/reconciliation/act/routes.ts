@@ -10,7 +10,7 @@ import { disconnectSignal } from '../../http/answer/disconnect-signal.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { limitKeyOf } from '../../http/limits/account.ts'
 import { secured } from '../../http/schemas.ts'
-import { wallClock } from '../../text/time-zones.ts'
+import { isIanaName } from '../../text/time-zones.ts'
 import { drawAct } from './draw-in-thread.ts'
 import { readAct } from './read.ts'
 import * as schemas from './schemas.ts'
@@ -93,5 +93,5 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
 }
 
 function requireTimeZone(timeZone: string): void {
-  if (!wallClock(timeZone)) throw new DomainError('invalid', [broken('timeZone', 'time-zone')])
+  if (!isIanaName(timeZone)) throw new DomainError('invalid', [broken('timeZone', 'time-zone')])
 }

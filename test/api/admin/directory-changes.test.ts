@@ -339,6 +339,18 @@ test('two applies at once of different fields of an entry both hold', async () =
   assert.deepEqual([entry.name, entry.apiVersion], ['Beta 2', '9'])
 })
 
+test('the time zone of statements has an IANA name', async () => {
+  const zone = (name: string) =>
+    send(`banks: [{ code: beta, esim: { operators: all, statement: { timeZone: ${name} } } }]`)
+  for (const name of ['BST', 'bst', 'IST', 'CST', 'SystemV/AST4ADT', 'US/Pacific-New']) {
+    const { status, text } = await zone(name)
+    assert.equal(status, 400, name)
+    assert.match(text, /timeZone \(line 1\): must be an IANA time zone, like Europe\/Kyiv/)
+  }
+  for (const name of ['Europe/Kiev', 'EST', 'EST5EDT', 'Etc/GMT+5', 'US/Pacific', 'GB'])
+    assert.equal((await zone(name)).status, 200, name)
+})
+
 test('a percentage with an exponent is the same number', async () => {
   const percentage = (value: string) =>
     send(`banks: [{ code: beta, esim: { operators: all, statement: { commissionPercentage: ${value} } } }]`)

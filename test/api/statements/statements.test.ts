@@ -468,6 +468,20 @@ suite('a time zone in other letters', () => {
     )
     assert.equal(await zoneOfNext(), 'America/Port-au-Prince')
   })
+
+  test('that is no IANA name and that an older version has stored goes on, until the file names one', async () => {
+    await platform.platform.database.execute(`update banks set esim_time_zone = 'BST' where code = 'alpha'`)
+    const apply = (statement: string) =>
+      platform.call('POST', '/admin/directory', {
+        token: platform.config.operatorKey,
+        body: { directory: `banks: [{ code: alpha, esim: { statement: ${statement} } }]` },
+      })
+    assert.equal((await apply('{ commissionPercentage: 5 }')).status, 200)
+    assert.equal(await zoneOfNext(), 'BST')
+    assert.match((await apply('{ timeZone: BST }')).text, /must be an IANA time zone/)
+    assert.equal((await apply('{ timeZone: Europe/London }')).status, 200)
+    assert.equal(await zoneOfNext(), 'Europe/London')
+  })
 })
 
 suite('a list that is read over midnight', () => {
