@@ -125,6 +125,9 @@ const values: [path: string, taken: string[], refused: string[]][] = [
       '{ timeZone: Europe/Kyiv }',
       '{ commissionPercentage: 12.3456 }',
       '{ commissionPercentage: 1e-4 }',
+      ...['10e-5', '12.50000', '0e-5', '0.00000', '0e-1000', `1.${'0'.repeat(5000)}`, `1${'0'.repeat(400)}e-400`].map(
+        number => `{ commissionPercentage: ${number} }`,
+      ),
       '{ timeZone: UTC, commissionPercentage: 100 }',
       '{}',
       '~',
@@ -138,6 +141,12 @@ const values: [path: string, taken: string[], refused: string[]][] = [
       '{ commissionPercentage: 1e-5 }',
       '{ commissionPercentage: 100.0000000000000001 }',
       '{ commissionPercentage: -1 }',
+      ...['1e400', '-0', '-0.0', '1e-30', '0x1F', '0o17', '.5', '5.', '1_000', '+5', '.inf', '.nan', '100.00001e0'].map(
+        number => `{ commissionPercentage: ${number} }`,
+      ),
+      ...['1e-1000', '1e-999999999', '1e999999999', '11e-5', '12.000010', `0.${'0'.repeat(5000)}1`, '00', '01', ''].map(
+        number => `{ commissionPercentage: ${number} }`,
+      ),
       '{ zone: UTC }',
     ],
   ],

@@ -35,18 +35,31 @@ export const money: Reader<string> = (node, place) => {
   return `${whole}.${cents.padEnd(2, '0')}`
 }
 
-/** A decimal number. Its groups are the digits of the fraction, and the exponent. */
-const decimalForm = /^(?:0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
+/** A decimal number. Its groups are the whole digits, the digits of the fraction, and the exponent. */
+const decimalForm = /^(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+
+/** Matches the zeros at the end. Without the look-behind it would try to match at each zero, in quadratic time. */
+const lastZeros = /(?<!0)0+$/
 
 /**
- * Reads a percentage from 0 to 100, also with an exponent (`1e-4`). It has at most 4 decimals, so the number has the same
- * decimal text.
+ * The number of decimals that a decimal number needs, however it is written: 4 for `0.0001`, `1e-4` and `10e-5`. Not above
+ * 0 for a whole number, and NaN for a text of another form.
+ */
+function decimalsOf(text: string): number {
+  const [found, whole = '', fraction = '', exponent = '0'] = decimalForm.exec(text) ?? []
+  if (found === undefined) return Number.NaN
+  const digits = whole + fraction
+  const significant = digits.replace(lastZeros, '')
+  return significant === '' ? 0 : fraction.length - (digits.length - significant.length) - Number(exponent)
+}
+
+/**
+ * Reads a percentage from 0 to 100, also with an exponent (`1e-4`) or zeros at its end (`12.50000`). It has at most 4
+ * decimals, so the number has the same decimal text.
  */
 export const percentage: Reader<number> = (node, place) => {
   const text = textOf(node) ?? ''
-  const [found, fraction = '', exponent = '0'] = decimalForm.exec(text) ?? []
-  const decimals = fraction.length - Number(exponent)
-  const isFit = found !== undefined && decimals <= 4 && Number(text) <= 100
+  const isFit = decimalsOf(text) <= 4 && Number(text) <= 100
   return isFit ? Number(text) : refuse(place, 'percentage', { decimals: 4 })
 }
 

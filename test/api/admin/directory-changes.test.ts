@@ -351,7 +351,7 @@ test('the time zone of statements has an IANA name', async () => {
     assert.equal((await zone(name)).status, 200, name)
 })
 
-test('a percentage with an exponent is the same number', async () => {
+test('a percentage with an exponent or zeros at its end is the same number', async () => {
   const percentage = (value: string) =>
     send(`banks: [{ code: beta, esim: { operators: all, statement: { commissionPercentage: ${value} } } }]`)
   for (const [given, exact] of [
@@ -362,6 +362,15 @@ test('a percentage with an exponent is the same number', async () => {
     ['1e2', '100'],
     ['1e3', null],
     ['12.3456e0', '12.3456'],
+    ['10e-5', '0.0001'],
+    ['12.50000', '12.5'],
+    ['0e-5', '0'],
+    ['0.00000', '0'],
+    ['100000000000000000000e-18', '100'],
+    ['1e-0004', '0.0001'],
+    ...['11e-5', '12.345670001', '100.00001e0', '1e400', '-0', '-0.0', '1e-30', '1e-1000', '1e-999999999'].map(
+      text => [text, null] as const,
+    ),
   ] as const) {
     const { status, text } = await percentage(given)
     assert.equal(status, exact === null ? 400 : 200, text)
