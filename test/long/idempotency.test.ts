@@ -111,6 +111,25 @@ describe('create', () => {
     assert.equal(await named(name), 1)
   })
 
+  test('what is wrong with the body as a whole, or the text of the query, comes before the key', async () => {
+    const key = randomUUID()
+    const body = form(newName())
+    const first = await create(key, body)
+    assert.equal(first.status, 201)
+    const raw = JSON.stringify(body)
+    const json = { 'content-type': 'application/json' }
+    for (const [query, text, headers, status] of [
+      ['', raw, { 'content-type': 'text/plain' }, 415],
+      ['', raw, { ...json, 'content-encoding': 'gzip' }, 415],
+      ['', `"${'x'.repeat(17 * 1024 * 1024)}"`, json, 413],
+      ['?x=%ff', raw, json, 400],
+    ] as const) {
+      const options = { raw: text, headers: { ...headers, 'idempotency-key': key } }
+      assertRefused(await sides.grocer.call('POST', path + query, options), status)
+    }
+    assertSame(await create(key, body), first)
+  })
+
   test('a refusal is not kept: the key is free again', async () => {
     const key = randomUUID()
     const name = newName()
@@ -461,6 +480,15 @@ describe('other operations', () => {
         assert.equal(refused.body.code, 'key-reused')
         // A new key shows what is wrong.
         assertRefused(await send(query, other, 'new'), 400)
+      }
+      const { raw, headers } = await formOf({ file })
+      for (const [query, other, status] of [
+        ['', { 'content-type': 'text/csv' }, 415],
+        ['?x=1', { 'content-encoding': 'gzip' }, 415],
+        ['?x=%ff', {}, 400],
+      ] as const) {
+        const request = { raw, headers: { ...headers, 'idempotency-key': 'x', ...other } }
+        assertRefused(await partner.call(method, target + query, request), status)
       }
       assertSame(await send('', {}, 'x'), first)
     }
