@@ -3,17 +3,26 @@
  * and months may have none, because their length varies. A result is rounded to milliseconds.
  */
 
-const fraction = '(?:[.,]\\d{1,9}(?=[A-Z]$))?'
-const form = new RegExp(
-  `^P(?!$)(?:(\\d+)Y)?(?:(\\d+)M)?(?:(\\d+${fraction})W)?(?:(\\d+${fraction})D)?` +
-    `(?:T(?=\\d)(?:(\\d+${fraction})H)?(?:(\\d+${fraction})M)?(?:(\\d+${fraction})S)?)?$`,
-)
+const whole = '\\d+'
+const decimal = '\\d+(?:[.,]\\d{1,9})?'
+const optional = (units: string) => [...units].map(unit => `(?:${whole}${unit})?`).join('')
+/** Some of the units, in their order; only the last one may have a fraction, if it is not one of `wholeOnly`. */
+const someOf = (units: string, wholeOnly = '') => {
+  const ending = (last: string) => `${wholeOnly.includes(last) ? whole : decimal}${last}`
+  return `(?:${[...units].map((last, index) => optional(units.slice(0, index)) + ending(last)).join('|')})`
+}
 
-const documented = '\\d+(?:[.,]\\d{1,9})?'
-/** A pattern for the OpenAPI documents. It accepts units in any order; `isDuration` refuses that. */
-export const durationPattern = `^P(?:(?:${documented}[YMWD])+(?:T(?:${documented}[HMS])+)?|T(?:${documented}[HMS])+)$`
+/** The pattern of a duration, also for the OpenAPI documents, where look-around is not allowed. */
+export const durationPattern = `^P(?:${someOf('YMWD', 'YM')}|${optional('YMWD')}T${someOf('HMS')})$`
 
-export const isDuration = (text: string): boolean => text.length <= 64 && form.test(text)
+const duration = new RegExp(durationPattern)
+export const isDuration = (text: string): boolean => text.length <= 64 && duration.test(text)
+
+/** Divides a duration into the numbers of its units. */
+const numbers = (() => {
+  const perUnit = (units: string) => [...units].map(unit => `(?:([\\d.,]+)${unit})?`).join('')
+  return new RegExp(`^P${perUnit('YMWD')}(?:T${perUnit('HMS')})?$`)
+})()
 
 /**
  * Adds a duration to an instant in the calendar of UTC. When the resulting month has fewer days, the result is its last
@@ -22,7 +31,7 @@ export const isDuration = (text: string): boolean => text.length <= 64 && form.t
  * @returns the later instant; null for an invalid duration, or when the result is after the year 9999
  */
 export function addDuration(from: Date, text: string): Date | null {
-  const match = isDuration(text) ? form.exec(text) : null
+  const match = isDuration(text) ? numbers.exec(text) : null
   if (!match) return null
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
     .slice(1, 8)
