@@ -72,8 +72,18 @@ suite('login', () => {
   test('what failed before it is told once, in the person’s language, and not after logging out', async t => {
     const person = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
     for (const [language, texts] of [
-      ['en-GB', [/^Before this login, 2 attempts to log in as you failed \(since /, 'Your account', 'Log out']],
-      ['uk-UA', [/^Перед цим входом: 2 невдалі спроби ввійти від вашого імені \(від /, 'Ваш обліковий запис', 'Вийти']],
+      [
+        'en-GB',
+        [/^Before this login, your password or code was wrong or missing 2 times \(since /, 'Your account', 'Log out'],
+      ],
+      [
+        'uk-UA',
+        [
+          /^Перед цим входом ваш пароль або код 2 рази був неправильним або відсутнім \(від /,
+          'Ваш обліковий запис',
+          'Вийти',
+        ],
+      ],
     ] as const) {
       const visitor = await visit(t, platform, { language })
       if (!visitor) return

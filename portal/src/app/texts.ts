@@ -34,7 +34,7 @@ export const appTexts = dictionary({
       wrong: 'Wrong login, password or account type.',
       tooMany: (seconds: string) => `Too many attempts. Try again in ${seconds} s.`,
       failedBefore: (count: number, since: string) =>
-        `Before this login, ${counted('en', count, { one: 'attempt', other: 'attempts' })} to log in as you failed (since ${since}). If this wasn’t you, change your password.`,
+        `Before this login, your password or code was wrong or missing ${counted('en', count, { one: 'time', other: 'times' })} (since ${since}). If this wasn’t you, change your password.`,
       because: {
         ended: 'Your session has ended. Log in to return to the page you were on.',
         endedWithInput: 'Your session has ended. Log in to continue where you left off.',
@@ -122,7 +122,7 @@ export const appTexts = dictionary({
       wrong: 'Неправильний логін, пароль або тип облікового запису.',
       tooMany: seconds => `Забагато спроб. Спробуйте за ${seconds} с.`,
       failedBefore: (count, since) =>
-        `Перед цим входом: ${counted('uk', count, { one: 'невдала спроба', few: 'невдалі спроби', many: 'невдалих спроб', other: 'невдалої спроби' })} ввійти від вашого імені (від ${since}). Якщо це були не ви, змініть пароль.`,
+        `Перед цим входом ваш пароль або код ${counted('uk', count, { one: 'раз', few: 'рази', many: 'разів', other: 'раза' })} був неправильним або відсутнім (від ${since}). Якщо це були не ви, змініть пароль.`,
       because: {
         ended: 'Сеанс завершено. Увійдіть, щоб повернутися на ту саму сторінку.',
         endedWithInput: 'Сеанс завершено. Увійдіть, щоб продовжити з того самого місця.',
