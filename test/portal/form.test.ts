@@ -11,7 +11,6 @@ import { isMissingDay, readClock, readDay, writeClock, writeDay } from '../../po
 import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
 import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
 import { campaignDirectory, createBankCampaign, createCampaign, ids } from '../support/campaigns.ts'
-import { until } from '../support/esim.ts'
 import { button, field, inPage, isInView, sees } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
@@ -134,21 +133,6 @@ suite('what is typed', { timeout: 60_000 }, () => {
     await page.getByRole('option', { name: 'UTC', exact: true }).click()
     await problem.waitFor({ state: 'detached' })
   })
-
-  for (const key of ['Enter', 'Tab'])
-    test(`a typed time zone is chosen with ${key}`, async t => {
-      const visitor = await visit(t, platform)
-      if (!visitor) return
-      const { page } = visitor
-      await visitor.logIn(manager, newCampaign)
-      const zone = page.getByRole('combobox', { name: 'Time zone' })
-      await zone.click()
-      await zone.fill('')
-      await zone.pressSequentially('europe/wars')
-      await page.getByRole('option', { name: 'Europe/Warsaw' }).waitFor()
-      await zone.press(key)
-      await until('Warsaw is chosen', async () => (await zone.inputValue()) === 'Europe/Warsaw', 5_000)
-    })
 
   test('an error about a value in a list names the value', () => {
     const message = 'merchantCategoryCode.1 must be four digits'

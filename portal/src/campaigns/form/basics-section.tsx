@@ -1,6 +1,7 @@
-import { Select, Textarea, TextInput } from '@mantine/core'
+import { Textarea, TextInput } from '@mantine/core'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useCountedText } from '../../ui/counted-text.tsx'
+import { SearchSelect } from '../../ui/search-select.tsx'
 import { type FormPart, maxLength } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
@@ -37,16 +38,11 @@ export function BasicsSection({ form, isOpen, countries }: FormPart & { countrie
         />
       )}
       {isOpen('countryCode') && (
-        <Select
+        <SearchSelect
           label={texts.country}
           description={texts.countryHint}
           required
-          searchable
-          selectFirstOptionOnChange
-          autoSelectOnBlur
-          openOnFocus={false}
-          allowDeselect={false}
-          data={countries.map(({ code, name, currency }) => ({
+          choices={countries.map(({ code, name, currency }) => ({
             value: code,
             label: `${names.country(code, name)}, ${currency.code}`,
           }))}

@@ -1,7 +1,7 @@
-import { Select, SimpleGrid, Switch } from '@mantine/core'
-import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
-import { timeZones } from '../../i18n/time-zone.ts'
+import { SimpleGrid, Switch } from '@mantine/core'
+import { useTexts } from '../../i18n/preferences.tsx'
 import { ClockField, DayField, isDay } from '../../ui/day-field.tsx'
+import { TimeZoneSelect } from '../../ui/search-select.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
@@ -11,10 +11,8 @@ import { periodOf, withTimes } from './values.ts'
 export function PeriodSection(part: FormPart) {
   const { form, isOpen } = part
   const texts = useTexts(formTexts)
-  const { timeZone } = usePreferences()
   const { zone, hasTimes, days } = form.values
   const isLocked = !isOpen('dateFrom')
-  const zones = [...new Set([timeZone, zone, ...timeZones()])]
   const [first] = days
   return (
     <FormSection name="period" title={texts.sections.period} isOpen={isOpen} fields={['dateFrom', 'dateTo']}>
@@ -30,18 +28,11 @@ export function PeriodSection(part: FormPart) {
           clearErrors(form)
         }}
       />
-      <Select
+      <TimeZoneSelect
         label={texts.zone}
-        searchable
-        selectFirstOptionOnChange
-        autoSelectOnBlur
-        allowDeselect={false}
         disabled={isLocked}
-        data={zones}
-        limit={60}
         value={zone}
         onChange={chosen => {
-          if (!chosen) return
           form.setFieldValue('zone', chosen)
           clearErrors(form)
         }}
