@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { closeBrowser, visit } from '../support/browser.ts'
+import { assertAccessible, closeBrowser, visit } from '../support/browser.ts'
 import { campaignDirectory, createCampaign, openMerchant, type Partner } from '../support/campaigns.ts'
 import { until } from '../support/esim.ts'
-import { button, field, titled } from '../support/pages.ts'
+import { button, dialog, field, inPage, sees, titled } from '../support/pages.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 import { type Account, addAccount } from '../support/portal.ts'
 
@@ -139,7 +139,7 @@ suite('what is typed and fits is chosen', { timeout }, () => {
       ['Escape and Tab', () => zone.press('Escape').then(() => zone.press('Tab'))],
     ]
     for (const [name, leave] of leaving) {
-      await type(zone, 'new_york')
+      await type(zone, 'new york')
       await page.getByRole('option', { name: 'America/New_York' }).waitFor()
       await leave()
       assert.equal(await zone.inputValue(), 'America/New_York', name)
@@ -172,5 +172,98 @@ suite('what is typed and fits is chosen', { timeout }, () => {
     await zone.press('ArrowDown')
     await zone.press('Tab')
     await shows(zone, second)
+  })
+
+  test('a time zone is found by its other names', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, editPage())
+    const zone = choice(page, 'Time zone')
+    for (const [typed, chosen] of [
+      ['Europe/Kiev', 'Europe/Kyiv'],
+      ['us/pacific', 'America/Los_Angeles'],
+      ['New_York', 'America/New_York'],
+    ] as const) {
+      await type(zone, typed)
+      await zone.press('Tab')
+      await shows(zone, chosen)
+      await type(zone, 'UTC')
+      await zone.press('Tab')
+      await shows(zone, 'UTC')
+    }
+  })
+})
+
+suite('what is typed and fits nothing is told', { timeout }, () => {
+  test('Enter sends nothing, and Tab leaves an error at the field until something is typed', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, editPage())
+    for (const [name, stored, fitting] of [
+      ['Country', 'Ukraine, UAH', 'Poland'],
+      ['Time zone', 'UTC', 'warsaw'],
+    ] as const) {
+      const input = choice(page, name)
+      await type(input, 'zzz')
+      await sees(page, 'Nothing found')
+      await input.press('Enter')
+      const error = page
+        .getByRole('alert')
+        .getByText('Nothing in the list matches “zzz”, so the choice has not changed')
+      await error.waitFor()
+      assert.equal(await input.inputValue(), 'zzz')
+      await assertAccessible(visitor)
+      await input.press('Tab')
+      await shows(input, stored)
+      await error.waitFor()
+      assert.equal(await input.getAttribute('aria-invalid'), 'true')
+      await assertAccessible(visitor)
+      await type(input, fitting)
+      await error.waitFor({ state: 'detached' })
+      await input.press('Escape')
+      await type(input, stored)
+      await input.press('Tab')
+      await shows(input, stored)
+    }
+    await titled(page, /^Edit /)
+  })
+
+  test('a press of the button right after it does not save the old value unseen; the next press saves', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, editPage())
+    const zone = choice(page, 'Time zone')
+    await field(page, 'Name').fill('Saved on the second press')
+    await type(zone, 'zzz')
+    await button(page, 'Save').click()
+    await page.getByText('Nothing in the list matches “zzz”').waitFor()
+    assert.equal(await inPage(zone, 'return element === document.activeElement'), true)
+    await shows(zone, 'UTC')
+    await button(page, 'Save').click()
+    await titled(page, 'Saved on the second press')
+  })
+
+  test('in the dialog of one’s own time zone, in Ukrainian', async t => {
+    const visitor = await visit(t, platform, { language: 'uk-UA' })
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, '/merchant')
+    await page.getByRole('button', { name: 'Ваш обліковий запис' }).click()
+    await page.getByRole('menuitem', { name: 'Часовий пояс' }).click()
+    const zone = dialog(page).getByRole('combobox', { name: 'Часовий пояс' })
+    await type(zone, 'zzz')
+    await sees(page, 'Нічого не знайдено')
+    await zone.press('Enter')
+    await page.getByText('У списку немає «zzz», тому вибір не змінено').waitFor()
+    await assertAccessible(visitor)
+    await type(zone, 'new york')
+    await zone.press('Enter')
+    await shows(zone, 'America/New_York')
+    await zone.press('Enter')
+    await dialog(page).waitFor({ state: 'detached' })
+    assert.equal(await page.evaluate(`localStorage.getItem('perkline.time-zone')`), 'America/New_York')
   })
 })

@@ -33,6 +33,17 @@ export function isTimeZone(name: unknown): name is string {
   }
 }
 
+/**
+ * The name by which `timeZones` lists a zone.
+ *
+ * @param name any name of the zone, such as `Europe/Kiev` or `US/Pacific`; spaces stand for `_`
+ * @returns null for an unknown name. A browser that does not know that two names mean one zone gives the name itself
+ */
+export function listedTimeZone(name: string): string | null {
+  const timeZone = name.replace(/\s+/g, '_')
+  return isTimeZone(timeZone) ? newName(new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone) : null
+}
+
 /** The wall clock of the zone at an instant, as `YYYY-MM-DD HH:mm:ss`. */
 export function toZoned(instant: Date | string, zone: string): string {
   let format = formats.get(zone)

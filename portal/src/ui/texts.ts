@@ -93,6 +93,10 @@ export const uiTexts = dictionary({
       failed: 'This browser cannot keep your draft',
       failedText: 'Its storage is full or switched off. Save before you leave this page, or what you enter is lost.',
     },
+    choice: {
+      nothing: 'Nothing found',
+      refused: (text: string) => `Nothing in the list matches “${text.trim()}”, so the choice has not changed`,
+    },
     calendar: {
       previousMonth: 'Previous month',
       nextMonth: 'Next month',
@@ -203,6 +207,10 @@ export const uiTexts = dictionary({
       failed: 'Браузер не може зберегти чернетку',
       failedText:
         'Його сховище заповнене або вимкнене. Збережіть дані, перш ніж залишити сторінку, інакше введене зникне.',
+    },
+    choice: {
+      nothing: 'Нічого не знайдено',
+      refused: text => `У списку немає «${text.trim()}», тому вибір не змінено`,
     },
     calendar: {
       previousMonth: 'Попередній місяць',
