@@ -4,7 +4,6 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { EntryDeps } from '../audit-log/batched-entries.ts'
 import { originOf } from '../audit-log/request/origin.ts'
-import { DomainError } from '../errors.ts'
 import {
   exactParameter,
   nextCursor,
@@ -89,8 +88,8 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
     },
     async (request, reply) => {
       const { limit, cursor = null, ...asked } = request.query
-      const database = await pageReads.begin(request, reply)
-      const orders = await findOrders(database, searchOf(asked), { after: cursor, limit: limit + 1 }, clock.now())
+      const [search, page] = [searchOf(asked), { after: cursor, limit: limit + 1 }]
+      const orders = await pageReads.read(request, reply, database => findOrders(database, search, page, clock.now()))
       if (showsBody(request)) {
         const named = orders.slice(0, limit).filter(order => isNamed(order, asked))
         await Promise.all(named.map(order => recordRead(request, order)))
@@ -116,9 +115,8 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       },
     },
     async (request, reply) => {
-      const database = await pageReads.begin(request, reply)
-      const search = profileSearchOf(sealing, request.body)
-      const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
+      const [search, page] = [profileSearchOf(sealing, request.body), { after: null, limit: maxFound }]
+      const orders = await pageReads.read(request, reply, database => findOrders(database, search, page, clock.now()))
       await Promise.all(orders.map(order => recordRead(request, order)))
       return orderPage(orders, maxFound, operatorOrderView)
     },
@@ -134,13 +132,10 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & 
       },
     },
     async (request, reply) => {
-      const database = await pageReads.begin(request, reply)
       const search = searchOf({ orderId: request.params.orderId })
-      const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
-      if (!order) throw new DomainError('not-found', 'There is no such order')
-      if (showsBody(request)) await recordRead(request, order)
-      const { reads, logins } = await readTimeline(database, order)
-      return { ...operatorOrderView(order), timeline: timelineOf(order, reads, logins) }
+      const found = await pageReads.read(request, reply, database => readTimeline(database, search, clock.now()))
+      if (showsBody(request)) await recordRead(request, found.order)
+      return { ...operatorOrderView(found.order), timeline: timelineOf(found.order, found.reads, found.logins) }
     },
   )
 }

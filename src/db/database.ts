@@ -46,6 +46,16 @@ export type Queryable = {
   execute(statement: Statement | string, values?: unknown[]): Promise<number>
 }
 
+/** Reads on a few connections of their own. Each statement has a snapshot of its own, unless it runs within `snapshot`. */
+export type Aside = Queryable & {
+  /**
+   * Runs `work` in one snapshot: all its statements see the same moment. They share one connection, so start each after
+   * the one before has ended, and wait for nothing else meanwhile. There are few connections, so work that waits for a
+   * second one could wait for ever.
+   */
+  snapshot<T>(work: (database: Queryable) => Promise<T>): Promise<T>
+}
+
 export type Database = Queryable & {
   /** Runs `work` in one transaction. After a deadlock or a serialisation failure it runs again, at most three times in all. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
@@ -66,7 +76,7 @@ export type Database = Queryable & {
    *
    * @param signal an abort ends the connection and the statement that runs on it
    */
-  aside(signal: AbortSignal, kind: AsideKind): Queryable
+  aside(signal: AbortSignal, kind: AsideKind): Aside
   /**
    * Returns the same database with a new pool for statements and transactions. It shares all other connections with
    * this one.
@@ -277,6 +287,7 @@ function createAside(asides: Record<AsideKind, pg.Pool>, clients: Clients): Data
       query: (statement, values) => run(client => rows(client, statement, values)),
       tuples: (statement, values) => run(client => tuples(client, statement, values)),
       execute: (statement, values) => run(async client => (await send(client, statement, values)).rowCount ?? 0),
+      snapshot: work => run(client => inTransaction(client, work, beginSnapshot)),
     }
   }
 }
@@ -347,15 +358,23 @@ export function openDatabase(options: Options): Database {
 
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0)
 
-async function inTransaction<T>(client: pg.PoolClient, work: (transaction: Queryable) => Promise<T>): Promise<T> {
-  await client.query('begin')
+/** Begins a transaction whose statements all see the data as they are when the first of them begins. */
+export const beginSnapshot = 'begin isolation level repeatable read read only'
+
+async function inTransaction<T>(
+  client: pg.PoolClient,
+  work: (transaction: Queryable) => Promise<T>,
+  begin = 'begin',
+): Promise<T> {
+  await client.query(begin)
   try {
     const result = await work(queryable(client))
     await client.query('commit')
     return result
   } catch (error) {
-    // After a lost connection there is nothing to roll back; report the first error.
-    if (!isLost(error)) await client.query('rollback').catch(() => {})
+    // After a lost connection there is nothing to roll back. If it is lost only now, report that, so that nobody gets the
+    // connection again.
+    if (!isLost(error)) await client.query('rollback')
     throw error
   }
 }

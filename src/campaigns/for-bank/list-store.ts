@@ -3,7 +3,7 @@
  * only for merchants and countries, which come from the directory.
  */
 
-import { type Database, type Queryable, queryable, type Statement } from '../../db/database.ts'
+import { beginSnapshot, type Database, type Queryable, queryable, type Statement } from '../../db/database.ts'
 import { shownInstant } from '../../db/instants.ts'
 import { withLiterals } from '../../db/literals.ts'
 import { copyAsJson, type LongRead, type ReadLimits } from '../../db/streaming/copy-out.ts'
@@ -150,7 +150,7 @@ export async function readShort(database: Queryable, bankId: string, filters: Li
  * order, and sorting them would take a fifth of the whole time.
  */
 const snapshot = `
-  begin isolation level repeatable read read only;
+  ${beginSnapshot};
   set local enable_sort = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
   set local max_parallel_workers_per_gather = 0; set local jit = off`
 

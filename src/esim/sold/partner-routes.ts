@@ -20,7 +20,7 @@ import { listSearchOf, requireSpans } from './list-search.ts'
 import { isAscending, type OrderPosition, type OrderSort, settledSeconds } from './order-list-sql.ts'
 import type { OrderLookUp } from './order-look-up.ts'
 import { listOrders } from './order-store.ts'
-import { readTimeline } from './order-timeline.ts'
+import { readStoredTimeline } from './order-timeline.ts'
 import { type OrderFileDeps, openOrderFile, orderFileColumns } from './partner-order-csv.ts'
 import * as schemas from './partner-schemas.ts'
 import { partnerOrderView, partnerTimelineOf } from './partner-views.ts'
@@ -73,10 +73,9 @@ function listOrdersRoute(app: App, deps: PartnerOrderRoutesDeps): void {
       const scope = { list: 'orders', account: callerAccount(request), filters, sort }
       const from = readCursor(scope, cursor, kindsOf(sort))
       const search = listSearchOf(request.query, bankOf(request).bankId, clock.now())
-      const database = await pageReads.begin(request, reply)
       const isUp = isAscending(sort)
       const page = { after: positionOf(sort, from), limit: isUp ? limit : limit + 1 }
-      const orders = await listOrders(database, { ...search, ...page })
+      const orders = await pageReads.read(request, reply, database => listOrders(database, { ...search, ...page }))
       const rows = { scope, limit, positionOf: keyOf(sort) }
       const shown = isUp
         ? growingPage(orders, { ...rows, from: from ?? [] }, partnerOrderView)
@@ -139,9 +138,11 @@ function readOrderTimelineRoute(app: App, deps: PartnerOrderRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const order = await orderLookUp.byId(nameOf(request))
-      const { reads, logins } = await readTimeline(await pageReads.begin(request, reply), order)
-      return { data: partnerTimelineOf(order, reads, logins) }
+      const name = nameOf(request)
+      // The look-up marks an order whose time is over, so that no answer shows it as expired before that.
+      await orderLookUp.byId(name)
+      const found = await pageReads.read(request, reply, database => readStoredTimeline(database, name))
+      return { data: partnerTimelineOf(found.order, found.reads, found.logins) }
     },
   )
 }

@@ -63,7 +63,7 @@ const clock: TimelineActor = { type: 'clock', id: null }
  * @param logins of the people among the callers, by their ids
  */
 export function partnerTimelineOf(
-  order: LookedUpOrder,
+  order: Omit<LookedUpOrder, 'operatorCode' | 'tariffCode'>,
   reads: readonly ReadCount[],
   logins: ReadonlyMap<string, string>,
 ): TimelineEntry[] {

@@ -4,7 +4,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type AuthenticateDeps, authenticate, bankOf } from '../../access/request/authenticate.ts'
 import { requireRight } from '../../access/request/callers.ts'
-import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { sendPieces } from '../../http/answer/long-answer.ts'
 import type { App } from '../../http/app.ts'
@@ -63,9 +62,9 @@ function findOrdersRoute(app: App, deps: PortalEsimDeps): void {
     },
     async (request, reply) => {
       const { limit, cursor = null, ...search } = request.query
-      const database = await pageReads.begin(request, reply)
       const page = { after: cursor, limit: limit + 1 }
-      const orders = await findOrders(database, searchOf(search, bankOf(request)), page, clock.now())
+      const asked = searchOf(search, bankOf(request))
+      const orders = await pageReads.read(request, reply, database => findOrders(database, asked, page, clock.now()))
       return orderPage(orders, limit, shownOrderView)
     },
   )
@@ -88,9 +87,9 @@ function searchOrderByProfileRoute(app: App, deps: PortalEsimDeps): void {
       },
     },
     async (request, reply) => {
-      const database = await pageReads.begin(request, reply)
       const search = profileSearchOf(deps.sealing, request.body, bankOf(request))
-      const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
+      const page = { after: null, limit: maxFound }
+      const orders = await pageReads.read(request, reply, database => findOrders(database, search, page, clock.now()))
       return orderPage(orders, maxFound, shownOrderView)
     },
   )
@@ -118,12 +117,9 @@ function readPortalOrderRoute(app: App, deps: PortalEsimDeps): void {
       },
     },
     async (request, reply) => {
-      const database = await pageReads.begin(request, reply)
       const search = searchOf({ orderId: request.params.orderId }, bankOf(request))
-      const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
-      if (!order) throw new DomainError('not-found', 'There is no such order')
-      const { reads, logins } = await readTimeline(database, order)
-      return { ...shownOrderView(order), timeline: timelineOf(order, reads, logins) }
+      const found = await pageReads.read(request, reply, database => readTimeline(database, search, clock.now()))
+      return { ...shownOrderView(found.order), timeline: timelineOf(found.order, found.reads, found.logins) }
     },
   )
 }

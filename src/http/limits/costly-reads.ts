@@ -3,7 +3,7 @@
  * their own, so that no other work waits for them (contract/limits.md, "Costly reads").
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type AsideKind, type Database, longReadConnections, type Queryable } from '../../db/database.ts'
+import { type Aside, type AsideKind, type Database, longReadConnections, type Queryable } from '../../db/database.ts'
 import { type ConcurrencyLimit, type ConcurrencyLimits, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { disconnectSignal } from '../answer/disconnect-signal.ts'
 import { limitKeyOf } from './account.ts'
@@ -23,7 +23,14 @@ export type Reads = {
    * @returns the database to read from; its running statements end when the client disconnects
    * @throws DomainError like `takePlace`
    */
-  begin(request: FastifyRequest, reply: FastifyReply): Promise<Queryable>
+  begin(request: FastifyRequest, reply: FastifyReply): Promise<Aside>
+  /**
+   * Begins like `begin`, and runs `work` in one snapshot (`Aside.snapshot`). Use it for each answer that is built from
+   * several statements, because with a snapshot for each of them it could contradict itself.
+   *
+   * @throws DomainError like `takePlace`, and what `work` throws
+   */
+  read<T>(request: FastifyRequest, reply: FastifyReply, work: (database: Queryable) => Promise<T>): Promise<T>
 }
 
 export type CostlyReads = Reads & {
@@ -85,13 +92,15 @@ const taking =
   }
 
 function createReads(database: Database, kind: AsideKind, take: TakePlace): Reads {
+  const begin: Reads['begin'] = async (request, reply) => {
+    const signal = disconnectSignal(reply)
+    await take(request, signal)
+    return database.aside(signal, kind)
+  }
   return {
     takePlace: (request, reply) => take(request, disconnectSignal(reply)),
-    async begin(request, reply) {
-      const signal = disconnectSignal(reply)
-      await take(request, signal)
-      return database.aside(signal, kind)
-    },
+    begin,
+    read: async (request, reply, work) => (await begin(request, reply)).snapshot(work),
   }
 }
 

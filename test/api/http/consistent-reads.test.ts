@@ -1,0 +1,188 @@
+/**
+ * An answer that is built from several statements shows one moment, also while others change what it shows. Each test
+ * stops a read between two of its statements by a lock, changes something, and lets the read go on.
+ */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import pg from 'pg'
+import { campaignDirectory, openCampaignBank, type Partner, partnerAt } from '../../support/campaigns.ts'
+import { type Bank, openBank, until } from '../../support/esim.ts'
+import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
+
+const directory = `${campaignDirectory}${testDirectory.slice(testDirectory.indexOf('esim:\n'))}`
+
+let platform: TestPlatform
+let operator: Partner
+let alpha: Partner
+let bank: Bank
+let holder: pg.Client
+before(async () => {
+  // No worker runs here, because its jobs would wait for the locks, too.
+  platform = await startPlatform({}, { directory, only: ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin'] })
+  operator = partnerAt(platform, platform.config.operatorKey)
+  alpha = await openCampaignBank(platform)
+  bank = await openBank(platform, alpha.token)
+  await platform.addStock('kyivstar', 'eu-10gb', 100)
+  holder = new pg.Client({ connectionString: platform.databaseUrl })
+  await holder.connect()
+})
+after(async () => {
+  await holder.end()
+  await platform.close()
+})
+
+/** How many statements of the platform wait for the lock. */
+async function waiting(): Promise<number> {
+  const [row] = await platform.platform.database.query<{ count: number }>(
+    `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return row?.count ?? 0
+}
+
+/**
+ * Starts a read, waits until it needs a table that is locked, and then makes a change.
+ *
+ * @param table only a later statement of the read needs this table, and the change does not
+ * @returns the answer to the read
+ */
+async function during(table: string, read: () => Promise<Answer>, change: () => Promise<unknown>): Promise<Answer> {
+  await holder.query(`begin; lock table ${table} in access exclusive mode`)
+  try {
+    const reading = read()
+    await until('the read waits', async () => (await waiting()) === 1)
+    await change()
+    await holder.query('rollback')
+    const answer = await reading
+    assert.equal(answer.status, 200, answer.text)
+    return answer
+  } finally {
+    await holder.query('rollback')
+  }
+}
+
+/** Checks the answer to a change. */
+async function done(answer: Promise<Answer>): Promise<void> {
+  const { status, text } = await answer
+  assert.ok(status < 300, text)
+}
+
+let orders = 0
+async function reserve(): Promise<string> {
+  const answer = await bank.reserve(`consistent-${++orders}`)
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body.orderId
+}
+
+suite('orders', () => {
+  const lists: [path: string, reader: () => Partner][] = [
+    ['/partner/v1/orders', () => alpha],
+    ['/portal/esim/orders', () => alpha],
+    ['/admin/orders', () => operator],
+  ]
+  for (const [path, reader] of lists)
+    test(`GET ${path} has only orders of the status that it asks for`, async () => {
+      const [cancelled, confirmed, left] = [await reserve(), await reserve(), await reserve()]
+      const read = () => reader().call('GET', `${path}?status=reserved`)
+      const { body } = await during('statements', read, async () => {
+        await done(bank.cancel(cancelled))
+        await done(bank.confirm(confirmed))
+      })
+      const statuses = body.data.map(({ status }: { status: string }) => status)
+      assert.deepEqual(statuses, ['reserved', 'reserved', 'reserved'])
+      const next = (await read()).body.data.map(({ orderId }: { orderId: string }) => orderId)
+      assert.deepEqual(next, [left], 'the next answer has the change')
+      await done(bank.cancel(left))
+    })
+
+  for (const [path, reader] of lists.slice(1))
+    test(`POST ${path}/search has only orders that hold the profile`, async () => {
+      const orderId = await reserve()
+      const { msisdn } = (await bank.read(orderId)).body
+      const read = () => reader().call('POST', `${path}/search`, { body: { msisdn } })
+      const { body } = await during('statements', read, () => done(bank.cancel(orderId)))
+      assert.deepEqual([body.data[0].status, body.data[0].msisdn], ['reserved', msisdn])
+      assert.deepEqual((await read()).body.data, [])
+    })
+
+  const timelines: [path: (orderId: string) => string, reader: () => Partner][] = [
+    [orderId => `/partner/v1/orders/${orderId}/timeline`, () => alpha],
+    [orderId => `/portal/esim/orders/${orderId}`, () => alpha],
+    [orderId => `/admin/orders/${orderId}`, () => operator],
+  ]
+  for (const [pathOf, reader] of timelines)
+    test(`${pathOf('…')} shows reads of the activation data only after the confirm`, async () => {
+      const orderId = await reserve()
+      const read = () => reader().call('GET', pathOf(orderId))
+      const events = ({ body }: Answer): string[] =>
+        (body.timeline ?? body.data).map(({ event }: { event: string }) => event.replaceAll('_', '-'))
+      // The reads are counted here, because no worker runs that would store the counts later.
+      const shown = await during('activation_reads', read, async () => {
+        await done(bank.confirm(orderId))
+        await holder.query(
+          `insert into activation_reads (order_id, kind, caller, reads, first_at, last_at)
+           values ($1, 'qr_read', 'system someone', 1, now(), now())`,
+          [orderId],
+        )
+        await holder.query('commit')
+      })
+      assert.ok(!events(shown).includes('qr-read') || events(shown).includes('confirmed'), events(shown).join())
+      assert.ok(events(await read()).includes('qr-read'))
+    })
+})
+
+suite('a connection is free of its snapshot', () => {
+  /** More requests than there are connections for these reads. */
+  const everyConnection = Array.from({ length: 8 }, (_, index) => index)
+  const openTransactions = () =>
+    platform.platform.database.query(
+      `select from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'
+         and pid <> pg_backend_pid()`,
+    )
+  /** Checks that reads on all connections see a new order at once. */
+  async function assertFresh(): Promise<void> {
+    const orderId = await reserve()
+    const answers = await Promise.all(
+      everyConnection.map(() => operator.call('GET', `/admin/orders?orderId=${orderId}&status=reserved`)),
+    )
+    assert.deepEqual(
+      answers.map(({ body }) => body.data.length),
+      everyConnection.map(() => 1),
+    )
+    await done(bank.cancel(orderId))
+    assert.equal((await openTransactions()).length, 0)
+  }
+
+  test('after the work has failed', async () => {
+    const unknown = '/admin/orders/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'
+    const answers = await Promise.all(everyConnection.map(() => operator.call('GET', unknown)))
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([404]))
+    await assertFresh()
+  })
+
+  test('after a statement that waited too long for a lock', async () => {
+    await holder.query('begin; lock table statements in access exclusive mode')
+    await reserve()
+    const { status, headers } = await operator.call('GET', '/admin/orders')
+    await holder.query('rollback')
+    assert.equal(status, 503)
+    assert.match(headers.get('retry-after') ?? '', /^\d+$/)
+    await assertFresh()
+  })
+
+  test('after the reader has left', async () => {
+    await holder.query('begin; lock table statements in access exclusive mode')
+    const leaving = new AbortController()
+    const reading = everyConnection.map(() =>
+      fetch(`${platform.url}/admin/orders`, {
+        headers: { authorization: `Bearer ${operator.token}` },
+        signal: leaving.signal,
+      }),
+    )
+    await until('reads wait', async () => (await waiting()) > 0)
+    leaving.abort()
+    await Promise.allSettled(reading)
+    await until('nothing waits', async () => (await waiting()) === 0)
+    await holder.query('rollback')
+    await assertFresh()
+  })
+})
