@@ -57,19 +57,17 @@ function findCampaignsRoute(app: App, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      const database = await deps.pageReads.begin(request, reply)
       const { search, status, merchant, bank, ...page } = request.query
       const isId = search !== undefined && uuidForm.test(search)
-      const { campaigns, ...found } = await findCampaigns(
-        database,
-        {
-          cashbackId: isId ? search : null,
-          namePattern: search && !isId ? namePattern(search) : null,
-          statuses: status ? [...new Set(status)] : campaignStatuses,
-          merchantCode: merchant ?? null,
-          bankCode: bank ?? null,
-        },
-        page,
+      const asked = {
+        cashbackId: isId ? search : null,
+        namePattern: search && !isId ? namePattern(search) : null,
+        statuses: status ? [...new Set(status)] : campaignStatuses,
+        merchantCode: merchant ?? null,
+        bankCode: bank ?? null,
+      }
+      const { campaigns, ...found } = await deps.pageReads.read(request, reply, database =>
+        findCampaigns(database, asked, page),
       )
       // An id finds one campaign, so the answer is a read of it, and not of a list.
       if (isId)
@@ -101,11 +99,12 @@ function readCampaignRoute(app: App, deps: Deps): void {
     },
     async (request, reply) => {
       const { cashbackId } = request.params
-      const database = await deps.pageReads.begin(request, reply)
-      const campaign = await findCampaign(database, cashbackId)
-      if (!campaign) throw campaignNotFound('not-found')
+      const { campaign, page } = await deps.pageReads.read(request, reply, async database => {
+        const campaign = await findCampaign(database, cashbackId)
+        if (!campaign) throw campaignNotFound('not-found')
+        return { campaign, page: await readHistoryPage({ ...deps, database }, { cashbackId, reader }, undefined) }
+      })
       await recordRead(deps, request, { cashbackId, merchantId: campaign.retailerId })
-      const page = await readHistoryPage({ ...deps, database }, { cashbackId, reader }, undefined)
       reply.headers(historyLinks(page, historyPath(cashbackId)))
       const text = detailsText(campaign, historyPageView(page))
       return reply.type('application/json; charset=utf-8').send(text as never)
@@ -126,11 +125,13 @@ function readHistoryRoute(app: App, deps: Deps): void {
     },
     async (request, reply) => {
       const { cashbackId } = request.params
-      const database = await deps.pageReads.begin(request, reply)
-      const campaign = await findParties(database, cashbackId, null)
-      if (!campaign) throw campaignNotFound('not-found')
-      await recordRead(deps, request, { cashbackId, merchantId: campaign.merchantId })
-      const page = await readHistoryPage({ ...deps, database }, { cashbackId, reader }, request.query.before)
+      const { merchantId, page } = await deps.pageReads.read(request, reply, async database => {
+        const campaign = await findParties(database, cashbackId, null)
+        if (!campaign) throw campaignNotFound('not-found')
+        const page = await readHistoryPage({ ...deps, database }, { cashbackId, reader }, request.query.before)
+        return { merchantId: campaign.merchantId, page }
+      })
+      await recordRead(deps, request, { cashbackId, merchantId })
       reply.headers(historyLinks(page, historyPath(cashbackId)))
       return historyPageView(page)
     },

@@ -46,9 +46,10 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
     },
     async (request, reply) => {
       const { query } = request
-      const database = await pageReads.begin(request, reply)
       const search = readBankCampaignSearch(query)
-      const { campaigns, ...found } = await findBankCampaigns(database, bankOf(request).bankId, search, query)
+      const { campaigns, ...found } = await pageReads.read(request, reply, database =>
+        findBankCampaigns(database, bankOf(request).bankId, search, query),
+      )
       return listingView(campaigns.map(bankCampaignView), query, found)
     },
   )

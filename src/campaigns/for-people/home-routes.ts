@@ -5,26 +5,20 @@ import { pageView, skipped } from '../../http/paging.ts'
 import { cashbackErrors, secured } from '../../http/schemas.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
 import { Home, HomeQuery } from './home-schemas.ts'
-import { countByStatus, findImposedCampaigns, findOpenCampaigns, type Party } from './home-store.ts'
+import { type FoundHome, findHome, type Party } from './home-store.ts'
 import { countsView, imposedView, taskViews, totalsView } from './home-views.ts'
 
 /** Maximum number of open campaigns that are read. Campaigns where the caller can probably act come first. */
 const maxOpenCampaigns = 500
 const maxImposed = 5
 
-type Database = Parameters<typeof countByStatus>[0]
 type Params = { page: number; pageSize: number; waitsFor?: 'me' | 'other'; kind?: string }
 
 export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   const { pageReads, clock } = deps
   onlyPartnersOfCampaigns(app, deps)
 
-  const readHome = async (database: Database, party: Party, params: Params) => {
-    const [campaigns, counts, imposed] = await Promise.all([
-      findOpenCampaigns(database, party, maxOpenCampaigns + 1),
-      countByStatus(database, party),
-      party.type === 'retailer' ? findImposedCampaigns(database, party.merchantId, maxImposed + 1) : [],
-    ])
+  const homeView = ({ campaigns, counts, imposed }: FoundHome, party: Party, params: Params) => {
     const tasks = taskViews(campaigns.slice(0, maxOpenCampaigns), party, clock.now())
     const { waitsFor: whom, kind: which } = params
     const found = tasks.filter(({ waitsFor, kind }) => waitsFor === (whom ?? waitsFor) && kind === (which ?? kind))
@@ -54,7 +48,12 @@ export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = a
         response: { 200: Home, ...cashbackErrors({ 400: 'The query is invalid' }) },
       },
     },
-    async (request, reply) =>
-      readHome(await pageReads.begin(request, reply), partnerOf(request), request.query as Params),
+    async (request, reply) => {
+      const party = partnerOf(request)
+      const found = await pageReads.read(request, reply, database =>
+        findHome(database, party, { campaigns: maxOpenCampaigns + 1, imposed: maxImposed + 1 }),
+      )
+      return homeView(found, party, request.query as Params)
+    },
   )
 }

@@ -47,7 +47,7 @@ const parts = {
 const idOf = (party: Party): string => (party.type === 'bank' ? party.bankId : party.merchantId)
 
 /** A partner's campaigns that may have tasks, in the order of `parts`. */
-export async function findOpenCampaigns(database: Queryable, party: Party, limit: number): Promise<OpenCampaign[]> {
+async function findOpenCampaigns(database: Queryable, party: Party, limit: number): Promise<OpenCampaign[]> {
   const { from, order } = parts[party.type]
   const campaigns = await database.query<Omit<OpenCampaign, 'banks' | 'expected'>>(
     `select c.cashback_id as "cashbackId", c.merchant_id as "merchantId", m.name as "merchantName", m.name_en as "merchantNameEn",
@@ -104,11 +104,7 @@ export type ImposedCampaign = {
  * Finds the campaigns that banks have created and that the merchant pays for, as long as their period has not ended.
  * Campaigns that end soonest come first.
  */
-export function findImposedCampaigns(
-  database: Queryable,
-  merchantId: string,
-  limit: number,
-): Promise<ImposedCampaign[]> {
+function findImposedCampaigns(database: Queryable, merchantId: string, limit: number): Promise<ImposedCampaign[]> {
   return database.query<ImposedCampaign>(
     `select c.cashback_id as "cashbackId", c.name, b.name as "bankName", c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
             c.percentage::text, c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
@@ -122,7 +118,7 @@ export function findImposedCampaigns(
 }
 
 /** The number of a partner's campaigns in each status; `bankStatus` is empty for a merchant. */
-export function countByStatus(
+function countByStatus(
   database: Queryable,
   party: Party,
 ): Promise<{ status: CampaignStatus; bankStatus: BankStatus | ''; count: number }[]> {
@@ -130,4 +126,27 @@ export function countByStatus(
     'select campaign_status as status, bank_status as "bankStatus", campaigns as count from campaign_counts where party_id = $1',
     [idOf(party)],
   )
+}
+
+export type FoundHome = {
+  campaigns: OpenCampaign[]
+  counts: Awaited<ReturnType<typeof countByStatus>>
+  /** Empty for a bank. */
+  imposed: ImposedCampaign[]
+}
+
+/** Reads all that a home page shows. @param max how many campaigns of each list to read at most */
+export async function findHome(
+  database: Queryable,
+  party: Party,
+  max: { campaigns: number; imposed: number },
+): Promise<FoundHome> {
+  const campaigns = await findOpenCampaigns(database, party, max.campaigns)
+  const counts = await countByStatus(database, party)
+  const isMerchant = party.type === 'retailer'
+  return {
+    campaigns,
+    counts,
+    imposed: isMerchant ? await findImposedCampaigns(database, party.merchantId, max.imposed) : [],
+  }
 }

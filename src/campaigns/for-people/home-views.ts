@@ -1,7 +1,7 @@
 /** Builds the answers for the home page of a partner's people. */
 import { bankStatuses, campaignStatuses } from '../lifecycle/transitions.ts'
 import { seenByBank, type Task, taskKinds, tasksOf } from './home.ts'
-import type { countByStatus, ImposedCampaign, OpenCampaign, Party } from './home-store.ts'
+import type { FoundHome, ImposedCampaign, OpenCampaign, Party } from './home-store.ts'
 
 /**
  * All tasks in these campaigns: first this partner's tasks, then the other side's. In each group, the nearest deadline
@@ -79,7 +79,7 @@ export function imposedView({ percentage, merchantCompensationPercentage, maxBud
   }
 }
 
-type Counts = Awaited<ReturnType<typeof countByStatus>>
+type Counts = FoundHome['counts']
 
 /** Counts of campaigns, with 0 for missing ones. */
 export function countsView(counts: Counts, party: Party) {

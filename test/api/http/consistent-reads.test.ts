@@ -4,8 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { campaignDirectory, openCampaignBank, type Partner, partnerAt } from '../../support/campaigns.ts'
+import {
+  campaignDirectory,
+  createCampaign,
+  openCampaignBank,
+  type Partner,
+  partnerAt,
+} from '../../support/campaigns.ts'
 import { type Bank, openBank, until } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 
@@ -128,6 +135,89 @@ suite('orders', () => {
       assert.ok(!events(shown).includes('qr-read') || events(shown).includes('confirmed'), events(shown).join())
       assert.ok(events(await read()).includes('qr-read'))
     })
+})
+
+suite('the table of a bank', () => {
+  const read = (query: string) => alpha.call('GET', `/portal/cashbacks?pageSize=100&${query}`)
+
+  test('has only campaigns that match its filter, and counts them', async () => {
+    const [decided, edited] = [await createCampaign(platform), await createCampaign(platform)]
+    const { body } = await during(
+      'countries',
+      () => read('bankStatus=pending'),
+      () => done(alpha.call('POST', `/cashbacks/${decided}/confirm`)),
+    )
+    const shown = body.data.map(({ cashbackId, bankStatus }: any) => [cashbackId, bankStatus])
+    assert.deepEqual(shown, [
+      [edited, 'pending'],
+      [decided, 'pending'],
+    ])
+    assert.equal(body.pagination.totalItems, 2)
+    assert.equal((await read('bankStatus=pending')).body.pagination.totalItems, 1)
+    await done(alpha.call('POST', `/cashbacks/${edited}/reject`))
+  })
+
+  test('is sorted by what it shows', async () => {
+    const earlier = await createCampaign(platform, { name: 'Sorted' })
+    const later = await createCampaign(platform, { name: 'Sorted' })
+    const query = 'name=Sorted&sortBy=updatedAt'
+    const change = () => done(alpha.call('POST', `/cashbacks/${earlier}/confirm`))
+    const { data } = (await during('countries', () => read(query), change)).body
+    const shown = data.map(({ cashbackId, updatedAt }: any) => [cashbackId, updatedAt])
+    assert.deepEqual(idsOf(data), [later, earlier])
+    assert.ok(data[0].updatedAt >= data[1].updatedAt, shown.join())
+    assert.deepEqual(idsOf((await read(query)).body.data), [earlier, later])
+  })
+})
+
+const idsOf = (campaigns: { cashbackId: string }[]): string[] => campaigns.map(({ cashbackId }) => cashbackId)
+
+suite('the campaigns of all merchants', () => {
+  test('match the filter, and are counted', async () => {
+    const id = await createCampaign(platform)
+    const read = () => operator.call('GET', '/admin/campaigns?bank=alpha&status=awaitingBankApproval&pageSize=50')
+    const { body } = await during('merchants', read, () => done(alpha.call('POST', `/cashbacks/${id}/confirm`)))
+    const statuses = body.data.map(({ status }: { status: string }) => status)
+    assert.ok(statuses.length > 0)
+    assert.deepEqual(new Set(statuses), new Set(['awaitingBankApproval']))
+    assert.equal(body.pagination.totalItems, body.data.length)
+    assert.equal((await read()).body.pagination.totalItems, body.data.length - 1)
+  })
+
+  test('the status of one is the last status of its history, and its reader is recorded', async () => {
+    const id = await createCampaign(platform)
+    // The read is recorded only when the test allows it.
+    await holder.query(`
+      create function hold_record() returns trigger language plpgsql as
+        'begin perform pg_advisory_xact_lock_shared(4711); return new; end';
+      create trigger hold_record before insert on outbox for each row
+        when (new.data->>'action' = 'campaign.read') execute function hold_record();
+      select pg_advisory_lock(4711)`)
+    try {
+      const reading = operator.call('GET', `/admin/campaigns/${id}`)
+      await until('the read is being recorded', async () => (await waiting()) === 1)
+      await done(alpha.call('POST', `/cashbacks/${id}/confirm`))
+      assert.equal(await Promise.race([reading, sleep(100, 'open')]), 'open', 'no answer before the entry is stored')
+      await holder.query('select pg_advisory_unlock(4711)')
+      const { body } = await reading
+      const last = body.history.findLast(({ subject }: { subject: string }) => subject === 'campaign')
+      assert.deepEqual([body.status, last.to], ['awaitingBankApproval', 'awaitingBankApproval'])
+    } finally {
+      await holder.query(
+        'drop trigger hold_record on outbox; drop function hold_record; select pg_advisory_unlock_all()',
+      )
+    }
+  })
+})
+
+test('the counts of a home page are those of its tasks', async () => {
+  const id = await createCampaign(platform)
+  const read = () => alpha.call('GET', '/portal/home?pageSize=100&kind=decide-invitation&waitsFor=me')
+  const { body } = await during('banks', read, () => done(alpha.call('POST', `/cashbacks/${id}/confirm`)))
+  const { tasks, counts } = body
+  assert.ok(tasks.length > 0)
+  assert.equal(tasks.length, counts.byBankStatus.pending)
+  assert.equal((await read()).body.counts.byBankStatus.pending, tasks.length - 1)
 })
 
 suite('a connection is free of its snapshot', () => {
