@@ -114,7 +114,8 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
     async (request, reply) => {
       const database = await pageReads.begin(request, reply)
       if (request.query.cursor === undefined) await chainBeforeRead(checkpoints.database)
-      return listEntries({ database, reader: platformAccount, query: request.query })
+      const { query } = request
+      return database.snapshot(snapshot => listEntries({ database: snapshot, reader: platformAccount, query }))
     },
   )
 

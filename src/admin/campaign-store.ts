@@ -133,6 +133,8 @@ function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }
 /**
  * Reads one page of campaigns. A bank's campaigns are sorted by creation, newest first. All others are sorted by their
  * last change, latest first. `next` and `isComplete` are as in `ListingPagination` (`http/paging.ts`).
+ *
+ * @param database one snapshot: the ids, their campaigns and the total are read by three statements
  */
 export async function findCampaigns(
   database: Queryable,

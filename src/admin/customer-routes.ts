@@ -120,8 +120,9 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps
       },
     },
     async (request, reply) => {
-      const database = await costlyReads.begin(request, reply)
-      const { segments, ...kept } = await exportCustomer({ database }, request.body)
+      const { segments, ...kept } = await costlyReads.read(request, reply, database =>
+        exportCustomer({ database }, request.body),
+      )
       const owner = { type: 'bank', id: kept.bank.id } as const
       const fact = { action: 'customers.exported', object: owner, owner }
       await batchedEntries.write(originOf(request), fact)

@@ -50,11 +50,10 @@ export const overviewAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
     },
     async (request, reply) => {
       const now = clock.now()
-      const database = await pageReads.begin(request, reply)
-      const { campaigns, ...others } = await readOverview(database, {
-        now,
-        ordersSince: new Date(now.getTime() - dayMs),
-      })
+      const ordersSince = new Date(now.getTime() - dayMs)
+      const { campaigns, ...others } = await pageReads.read(request, reply, database =>
+        readOverview(database, { now, ordersSince }),
+      )
       const countOf = new Map(campaigns.map(one => [one.status, one.count]))
       return {
         now: now.toISOString(),

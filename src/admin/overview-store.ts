@@ -22,6 +22,7 @@ const byStatus = (table: string) => `
 
 /** @param input.ordersSince counts only orders made since this instant */
 export async function readOverview(database: Queryable, input: { now: Date; ordersSince: Date }): Promise<Overview> {
+  const orders = await countMadeSince(database, input.ordersSince, input.now)
   const [overview] = await database.query<Omit<Overview, 'orders'>>(
     `select ${byStatus('banks')} as banks, ${byStatus('merchants')} as merchants,
        (select json_build_object('active', count(*) filter (where status = 'active'),
@@ -37,5 +38,5 @@ export async function readOverview(database: Queryable, input: { now: Date; orde
         ) c) as campaigns`,
   )
   if (!overview) throw new Error('A select without a table has one row')
-  return { ...overview, orders: await countMadeSince(database, input.ordersSince, input.now) }
+  return { ...overview, orders }
 }

@@ -27,16 +27,11 @@ export const partnerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (ap
     },
     async (request, reply) => {
       const { search, ...page } = request.query
-      const database = await pageReads.begin(request, reply)
-      const { merchants, totalItems } = await entries.listMerchants(database, askedOf(search, page))
-      const views = merchants.map(merchantView)
-      return {
-        countries: await entries.listCountries(database),
-        paymentSystems: await entries.listPaymentSystems(database),
-        banks: await entries.listBanks(database),
-        merchants: pageView(views, page, totalItems),
-        mobileOperators: await entries.listMobileOperators(database),
-      } as never
+      const directory = await pageReads.read(request, reply, database =>
+        entries.readDirectory(database, askedOf(search, page)),
+      )
+      const { merchants, totalItems } = directory.merchants
+      return { ...directory, merchants: pageView(merchants.map(merchantView), page, totalItems) } as never
     },
   )
 
@@ -72,9 +67,10 @@ export const partnerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (ap
     },
     async (request, reply) => {
       const { search, ...page } = request.query
-      const database = await pageReads.begin(request, reply)
-      const { entry } = known(await entries.findMerchant(database, request.params.code))
-      const { terminals, totalItems } = await entries.listTerminals(database, entry.id, askedOf(search, page))
+      const { terminals, totalItems } = await pageReads.read(request, reply, async database => {
+        const { entry } = known(await entries.findMerchant(database, request.params.code))
+        return entries.listTerminals(database, entry.id, askedOf(search, page))
+      })
       return pageView(terminals, page, totalItems)
     },
   )

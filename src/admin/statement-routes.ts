@@ -147,10 +147,9 @@ function listAllStatementsRoute(app: App, deps: StatementAdminDeps): void {
       const [day, bankId, from, to] = readCursor(scope, cursor, ['day', 'id', 'day', 'day'])?.map(String) ?? []
       const after = day === undefined || bankId === undefined ? null : { day, bankId }
       const asked = from === undefined || to === undefined ? filters : { from, to }
-      const { range, statements, missing } = await listAllStatements(
-        { database: await pageReads.begin(request, reply), clock },
-        { ...asked, bankCode: filters.bank },
-        { after, limit: limit + 1 },
+      const page = { after, limit: limit + 1 }
+      const { range, statements, missing } = await pageReads.read(request, reply, database =>
+        listAllStatements({ database, clock }, { ...asked, bankCode: filters.bank }, page),
       )
       const positionOf = ({ day, bank }: StatementOfBank) => [day, bank.id, range.from, range.to]
       const view = ({ bank, ...statement }: StatementOfBank) => ({ bank, ...statementView(statement) })

@@ -98,8 +98,8 @@ function readStockDeskRoute(app: App, deps: StockAdminDeps): void {
       },
     },
     async (request, reply) => {
-      const database = await costlyReads.begin(request, reply)
-      return (await readStockDesk({ database, clock })).map(deskView)
+      const desk = await costlyReads.read(request, reply, database => readStockDesk({ database, clock }))
+      return desk.map(deskView)
     },
   )
 }

@@ -42,8 +42,9 @@ function listAuditEntriesRoute(app: App, deps: AuditLogRoutesDeps): void {
       },
     },
     async (request, reply) => {
+      const { query } = request
       const reader = callerAccount(request)
-      return listEntries({ database: await pageReads.begin(request, reply), reader, query: request.query })
+      return pageReads.read(request, reply, database => listEntries({ database, reader, query }))
     },
   )
 }

@@ -74,7 +74,7 @@ export type MobileOperatorEntry = {
 
 export type WithAccess<Entry> = { entry: Entry; users: number; credentials: number }
 
-export function listCountries(database: Queryable): Promise<CountryEntry[]> {
+function listCountries(database: Queryable): Promise<CountryEntry[]> {
   return database.query(
     `select country_id as id, code, name, json_build_object('code', currency_code, 'name', currency_name,
             'symbol', currency_symbol, 'icon', currency_icon) as currency
@@ -82,7 +82,7 @@ export function listCountries(database: Queryable): Promise<CountryEntry[]> {
   )
 }
 
-export function listPaymentSystems(database: Queryable): Promise<PaymentSystemEntry[]> {
+function listPaymentSystems(database: Queryable): Promise<PaymentSystemEntry[]> {
   return database.query('select payment_system_id as id, code, name from payment_systems order by code')
 }
 
@@ -95,7 +95,7 @@ const access = (id: string) => `
   (select count(*) from portal_users u where u.${id} between p.${id} and p.${id} and disabled_at is null) as users,
   (select count(*) from credentials c where c.${id} between p.${id} and p.${id} and revoked_at is null) as credentials`
 
-export function listBanks(database: Queryable): Promise<WithAccess<BankEntry>[]> {
+function listBanks(database: Queryable): Promise<WithAccess<BankEntry>[]> {
   return database.query(
     `select json_build_object('id', bank_id, 'code', code, 'name', name, 'logoUrl', logo_url, 'apiVersion', api_version,
               'status', status, 'esim', json_build_object('deliveryMode', esim_delivery_mode, 'operators',
@@ -158,7 +158,7 @@ export async function listTerminals(
  *
  * @param search.pattern a PostgreSQL regular expression for code, name or the whole id; null: all
  */
-export async function listMerchants(
+async function listMerchants(
   database: Queryable,
   search: { pattern: string | null; limit: number; offset: number },
 ): Promise<{ merchants: ShownMerchant[]; totalItems: number }> {
@@ -187,4 +187,15 @@ export function listMobileOperators(database: Queryable): Promise<MobileOperator
             ) as tariffs
      from mobile_operators m order by mobile_operator_id`,
   )
+}
+
+/** All entries of the directory, but of the merchants only a page. @param search as for `listMerchants` */
+export async function readDirectory(database: Queryable, search: Parameters<typeof listMerchants>[1]) {
+  return {
+    countries: await listCountries(database),
+    paymentSystems: await listPaymentSystems(database),
+    banks: await listBanks(database),
+    merchants: await listMerchants(database, search),
+    mobileOperators: await listMobileOperators(database),
+  }
 }

@@ -123,7 +123,11 @@ function listingOf(bankId: string, search: BankCampaignSearch): Listing {
   }
 }
 
-/** One page of the campaigns to which the bank is invited. `next` and `isComplete` are as in `ListingPagination`. */
+/**
+ * One page of the campaigns to which the bank is invited. `next` and `isComplete` are as in `ListingPagination`.
+ *
+ * @param database one snapshot: the ids, their campaigns and the total are read by three statements
+ */
 export async function findBankCampaigns(
   database: Queryable,
   bankId: string,

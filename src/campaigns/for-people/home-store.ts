@@ -135,7 +135,12 @@ export type FoundHome = {
   imposed: ImposedCampaign[]
 }
 
-/** Reads all that a home page shows. @param max how many campaigns of each list to read at most */
+/**
+ * Reads all that a home page shows.
+ *
+ * @param database one snapshot, so that the counts are those of the campaigns
+ * @param max how many campaigns of each list to read at most
+ */
 export async function findHome(
   database: Queryable,
   party: Party,

@@ -51,9 +51,10 @@ function findTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
       const { cashbackId } = request.params
       const { search, since, ...page } = request.query
       const input = terminalSearch({ search, since })
-      const database = await costlyReads.begin(request, reply)
-      await requireParty(database, { caller: partnerOf(request), cashbackId })
-      const { terminals, totalItems } = await findTerminals(database, cashbackId, input, page)
+      const { terminals, totalItems } = await costlyReads.read(request, reply, async database => {
+        await requireParty(database, { caller: partnerOf(request), cashbackId })
+        return findTerminals(database, cashbackId, input, page)
+      })
       const views = terminals.map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
       return pageView(views, page, totalItems)
     },
@@ -81,9 +82,10 @@ function readOwnTerminalsRoute(app: App, deps: CampaignRoutesDeps): void {
     },
     async (request, reply) => {
       const { cashbackId } = request.params
-      const database = await pageReads.begin(request, reply)
-      await requireParty(database, { caller: partnerOf(request), cashbackId })
-      const text = await readOwnTerminals(database, cashbackId)
+      const text = await pageReads.read(request, reply, async database => {
+        await requireParty(database, { caller: partnerOf(request), cashbackId })
+        return readOwnTerminals(database, cashbackId)
+      })
       return reply.type('application/json; charset=utf-8').send(`{"terminals":${text}}` as never)
     },
   )
@@ -112,10 +114,11 @@ function readSegmentRoute(app: App, deps: CampaignRoutesDeps): void {
     async (request, reply) => {
       const { cashbackId } = request.params
       const caller = partnerOf(request)
-      const database = await pageReads.begin(request, reply)
-      await requireParty(database, { caller, cashbackId })
-      if (caller.type === 'bank') return segmentView(await findSegmentParts(database, cashbackId, caller.bankId))
-      const parts = await findSegmentParts(database, cashbackId, null)
+      const parts = await pageReads.read(request, reply, async database => {
+        await requireParty(database, { caller, cashbackId })
+        return findSegmentParts(database, cashbackId, caller.type === 'bank' ? caller.bankId : null)
+      })
+      if (caller.type === 'bank') return segmentView(parts)
       return segmentView(parts.map(part => ({ ...part, customersCount: roundedCustomers(part.customersCount) })))
     },
   )

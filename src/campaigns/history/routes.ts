@@ -41,9 +41,8 @@ function readHistoryRoute(app: App, { pageReads, historyCursors }: Deps): void {
     },
     async (request, reply) => {
       const { cashbackId } = request.params
-      const database = await pageReads.begin(request, reply)
       const params = { caller: partnerOf(request), cashbackId, before: request.query.before }
-      const page = await readHistory({ database, historyCursors }, params)
+      const page = await pageReads.read(request, reply, database => readHistory({ database, historyCursors }, params))
       reply.headers(historyLinks(page, `/portal/cashbacks/${cashbackId}/history`))
       return historyPageView(page)
     },
@@ -68,8 +67,8 @@ function readDecisionsRoute(app: App, { pageReads }: ReadDeps): void {
       },
     },
     async (request, reply) => {
-      const database = await pageReads.begin(request, reply)
-      const decisions = await readDecisions({ database }, { caller: partnerOf(request), ...request.params })
+      const params = { caller: partnerOf(request), ...request.params }
+      const decisions = await pageReads.read(request, reply, database => readDecisions({ database }, params))
       return decisions.map(decisionView)
     },
   )

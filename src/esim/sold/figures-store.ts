@@ -52,7 +52,9 @@ async function readUpToDate<Row>(database: Queryable, query: FiguresQuery): Prom
     )${query.parts ? `, ${query.parts}` : ''}
     select ${newestPosition('sales')} = $3 as "isUpToDate", found.* from (${query.select}) as found`
   // A separate statement reads the position (see `unseen`). If the position has moved before `text` ran, `isUpToDate`
-  // is false. Then the position and the figures are read again.
+  // is false. Then the position and the figures are read again. Within one snapshot (`Aside.snapshot`) the position cannot
+  // move. A slot of the outbox that is emptied after the snapshot began is empty in it, too, but its rows are more than a
+  // day old, so the stored sums have them already, unless the job is a day behind.
   for (let tried = 0; tried < maxTries; tried++) {
     const position = await findPosition(database, 'sales')
     const values = [...valuesOf(position), position.snapshot, ...query.values]

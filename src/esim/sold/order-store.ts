@@ -48,6 +48,7 @@ const newestOrders = 5_000
 /**
  * The matching orders, newest first.
  *
+ * @param database one snapshot: a statement finds the ids, and another one reads their orders
  * @param page.after the last order of the previous page; null: from the beginning
  */
 export async function findOrders(
@@ -88,7 +89,7 @@ export type OrderListSearch = Omit<OrderListFilter, 'tariffIds'> & {
   tariffCode: string | undefined
 }
 
-/** A page of a bank's orders, in the requested sort. */
+/** A page of a bank's orders, in the requested sort. @param database one snapshot, as for `findOrders` */
 export async function listOrders(database: Queryable, search: OrderListSearch): Promise<ShownOrder[]> {
   const filter = await listFilterOf(database, search)
   if (!filter) return []

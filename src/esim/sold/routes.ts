@@ -174,7 +174,9 @@ function readSalesRoute(app: App, deps: PortalEsimDeps): void {
     },
     async (request, reply) => {
       const asked = { bankId: bankOf(request).bankId, ...request.query }
-      const texts = await readSales({ database: await costlyReads.begin(request, reply), clock, findSalesDays }, asked)
+      const texts = await costlyReads.read(request, reply, database =>
+        readSales({ database, clock, findSalesDays }, asked),
+      )
       return sendPieces(request, reply, texts)
     },
   )

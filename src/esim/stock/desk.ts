@@ -27,14 +27,16 @@ export type DeskTariff = StockCount &
     holders: { bank: string; reserved: number }[]
   }
 
-/** Returns every tariff with its stock, how fast it sells, and how long the stock will last. */
+/**
+ * Returns every tariff with its stock, how fast it sells, and how long the stock will last.
+ *
+ * @param deps.database one snapshot, if the reserved profiles must be those of the holders
+ */
 export async function readStockDesk(deps: { database: Queryable; clock: Clock }): Promise<DeskTariff[]> {
   const now = deps.clock.now()
-  const [counts, paces, held] = await Promise.all([
-    countStock(deps.database, now),
-    readPace(deps.database, new Date(now.getTime() - paceDays * dayMs)),
-    countHolders(deps.database, now),
-  ])
+  const counts = await countStock(deps.database, now)
+  const paces = await readPace(deps.database, new Date(now.getTime() - paceDays * dayMs))
+  const held = await countHolders(deps.database, now)
   const holdersOf = Map.groupBy(held, keyOf)
   const paceOf = new Map(paces.map(pace => [keyOf(pace), pace]))
   return counts.flatMap(count => {

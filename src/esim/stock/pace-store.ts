@@ -28,15 +28,13 @@ const lastProfile = `
 
 /** Reads, for every tariff, the sales since an instant and the time of the last import. */
 export async function readPace(database: Queryable, since: Date): Promise<TariffPace[]> {
-  const [tariffs, sold] = await Promise.all([
-    database.query<Omit<TariffPace, 'sold'> & { tariffId: number }>(
-      `select t.tariff_id as "tariffId", m.code as "operatorCode", m.name_uk as "operatorName", m.name_en as "operatorNameEn",
-              t.code as "tariffCode", t.name as "tariffName", t.on_sale and m.status = 'active' as "isOffered",
-              last.imported_at as "importedAt"
-       from tariffs t join mobile_operators m using (mobile_operator_id)
-       left join lateral (${lastProfile}) as last on last.tariff_id = t.tariff_id`,
-    ),
-    countSoldSince(database, since),
-  ])
+  const tariffs = await database.query<Omit<TariffPace, 'sold'> & { tariffId: number }>(
+    `select t.tariff_id as "tariffId", m.code as "operatorCode", m.name_uk as "operatorName", m.name_en as "operatorNameEn",
+            t.code as "tariffCode", t.name as "tariffName", t.on_sale and m.status = 'active' as "isOffered",
+            last.imported_at as "importedAt"
+     from tariffs t join mobile_operators m using (mobile_operator_id)
+     left join lateral (${lastProfile}) as last on last.tariff_id = t.tariff_id`,
+  )
+  const sold = await countSoldSince(database, since)
   return tariffs.map(({ tariffId, ...tariff }) => ({ ...tariff, sold: sold.get(tariffId) ?? 0 }))
 }

@@ -26,7 +26,8 @@ export type Reads = {
   begin(request: FastifyRequest, reply: FastifyReply): Promise<Aside>
   /**
    * Begins like `begin`, and runs `work` in one snapshot (`Aside.snapshot`). Use it for each answer that is built from
-   * several statements, because with a snapshot for each of them it could contradict itself.
+   * several statements, because with a snapshot for each of them it could contradict itself (contract/http.md, "Answers
+   * while others change").
    *
    * @throws DomainError like `takePlace`, and what `work` throws
    */

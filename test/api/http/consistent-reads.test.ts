@@ -220,6 +220,37 @@ test('the counts of a home page are those of its tasks', async () => {
   assert.equal((await read()).body.counts.byBankStatus.pending, tasks.length - 1)
 })
 
+test('the reserved profiles of a tariff are those that its banks hold', async () => {
+  const orderId = await reserve()
+  const read = () => operator.call('GET', '/admin/stock-desk')
+  const { body } = await during('banks', read, () => done(bank.cancel(orderId)))
+  const tariff = body.find(({ tariffCode }: { tariffCode: string }) => tariffCode === 'eu-10gb')
+  assert.deepEqual([tariff.reserved, tariff.holders], [1, [{ bank: 'alpha', reserved: 1 }]])
+})
+
+test('a day of a bank’s statements is listed or missing', async () => {
+  const insert = (number: number, daysAgo: number) =>
+    holder.query(
+      `insert into statements (statement_id, bank_id, number, day, time_zone, from_at, to_at, closed_at, commission_percentage, totals,
+         by_tariff, lines, late, sha256)
+       select gen_random_uuid(), bank_id, $1, d.day, 'UTC', d.day::timestamp at time zone 'UTC', (d.day + 1)::timestamp at time zone 'UTC',
+         now(), 0, '[]', '[]', 0, 0, sha256('')
+       from banks, (select (now() at time zone 'UTC')::date - $2::int as day) d where code = 'beta'`,
+      [number, daysAgo],
+    )
+  await insert(1, 4)
+  const days = ({ body }: Answer) => [body.data, body.missing].map(list => list.map(({ day }: { day: string }) => day))
+  const read = () => operator.call('GET', '/admin/statements?bank=beta')
+  const before = days(await read())
+  assert.deepEqual([before[0]?.length, before[1]?.length], [1, 1])
+  const shown = await during('statement_lines', read, async () => {
+    await insert(2, 1)
+    await holder.query('commit')
+  })
+  assert.deepEqual(days(shown), before)
+  assert.equal((await read()).body.data.length, 2)
+})
+
 suite('a connection is free of its snapshot', () => {
   /** More requests than there are connections for these reads. */
   const everyConnection = Array.from({ length: 8 }, (_, index) => index)
